@@ -1,0 +1,213 @@
+/*
+ * Rows: how a provider says what it can do
+ *
+ * A row is one implementation of one algorithm (and, for ciphers, one mode).
+ * The core knows nothing else of a backend: supports() looks up the very row
+ * that new() uses, tests walk all rows, the benchmark names them.
+ *
+ *   kind    row->ops points to       row->arg
+ *   cipher  QCryptoCipherOps         the implementation's own: a kernel, a
+ *                                    library's algorithm number, or, with the
+ *                                    ops of crypto/mode, a QCryptoBlockDesc
+ *   hash    QCryptoHashOps           the same
+ *   hmac    QCryptoHmacOps           the same
+ *   pbkdf2  QCryptoPbkdf2Ops         the same
+ *   chacha  QCryptoChaChaOps         the implementation's own
+ *
+ * Everything here is const data; what changes at run time (self-test done,
+ * measured speed) is kept by core beside the row, never in it.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#ifndef QCRYPTO_BASE_ROWS_H
+#define QCRYPTO_BASE_ROWS_H
+
+#include <qcrypto/error.h>
+#include <qcrypto/types.h>
+#include <qcrypto/xts.h>
+
+#include "crypto/base/algs.h"
+
+enum {
+    /* used when named in full, never selected: policy (slows the CPU down,
+     * or its tests have not yet run on such a CPU) */
+    QCRYPTO_ROW_AVOID = 1 << 0,
+    /* used when named in full, never selected: exists to be measured */
+    QCRYPTO_ROW_BENCH = 1 << 1,
+    /* time depends on keys or data (table look-ups): selected only after
+     * every constant-time row, whatever the order of providers */
+    QCRYPTO_ROW_LEAKY = 1 << 2,
+};
+
+typedef struct QCryptoRow {
+    QCryptoKind kind;
+    int alg;          /* number within the kind */
+    int mode;         /* QCryptoCipherMode, or -1 */
+    const char *impl; /* unique among the provider's rows of (kind, alg, mode) */
+    uint32_t cpu;     /* QCRYPTO_CPU_*, all needed */
+    uint32_t flags;   /* QCRYPTO_ROW_* */
+    const void *ops;
+    const void *arg;
+} QCryptoRow;
+
+/*
+ * Ciphers.  The front end allocates ctx_size(row) bytes (16-byte aligned,
+ * zeroed), calls init, and after fini wipes and frees them.  Lengths, IVs,
+ * aliasing and message state were checked by then: crypt and units get only
+ * what the contract of cipher.h allows, in == out included.
+ *
+ * ctx is const after init: any number of threads call crypt and units on one
+ * ctx at once.  A backend whose handles carry state keeps a pool of handles
+ * (base/pool.h).
+ *
+ * Index 0 of a pair encrypts, index 1 decrypts.
+ */
+typedef struct QCryptoCipherOps {
+    size_t (*ctx_size)(const QCryptoRow *row);
+
+    /*
+     * nkey is right for (alg, mode).  QCRYPTO_ERROR_UNSUPPORTED means "not
+     * with this key": the request falls to the next row.
+     */
+    int (*init)(void *ctx, const QCryptoRow *row, const uint8_t *key,
+                size_t nkey, GError **errp);
+    void (*fini)(void *ctx); /* NULL: wiping the ctx is enough */
+
+    /*
+     * One piece of a message.  iv: the block length in bytes, left as the
+     * IV of the next piece (CBC: last ciphertext block; CTR: next counter,
+     * one block used up by a last partial block; XTS: unchanged, len is one
+     * data unit; ECB: NULL).
+     */
+    int (*crypt[2])(const void *ctx, uint8_t *iv, const uint8_t *in,
+                    uint8_t *out, size_t len, GError **errp);
+
+    /*
+     * n messages of unit_size bytes one after the other, the IV of message i
+     * at ivs + i * block length (ECB: ivs is NULL).  NULL: the front end
+     * calls crypt once a unit.
+     */
+    int (*units[2])(const void *ctx, const uint8_t *ivs, size_t unit_size,
+                    const uint8_t *in, uint8_t *out, size_t n, GError **errp);
+} QCryptoCipherOps;
+
+/*
+ * A block cipher as the generic modes (crypto/mode) see it: a key context
+ * and calls over whole blocks, many at once.  encrypt and decrypt may be
+ * called by many threads on one ctx.
+ */
+typedef struct QCryptoBlockDesc QCryptoBlockDesc;
+struct QCryptoBlockDesc {
+    size_t block_len; /* 8 or 16 */
+    size_t (*ctx_size)(const QCryptoBlockDesc *desc);
+    /* ctx: zeroed, 16-byte aligned; errors as in QCryptoCipherOps.init */
+    int (*init)(void *ctx, const QCryptoBlockDesc *desc, const uint8_t *key,
+                size_t nkey, GError **errp);
+    void (*fini)(void *ctx); /* may be NULL */
+    qcrypto_xts_block_func *encrypt;
+    qcrypto_xts_block_func *decrypt;
+    const void *arg; /* the backend's own */
+
+    /*
+     * For libraries whose handles carry state or whose calls can fail; both
+     * or neither.  begin gives what encrypt and decrypt take in the place of
+     * ctx while one crypt or units call lasts, or NULL and an error; end
+     * takes it back and is -1 with an error when a call on it has failed.
+     */
+    void *(*begin)(const void *ctx, GError **errp);
+    int (*end)(const void *ctx, void *run, GError **errp);
+};
+
+/*
+ * Hashes.  Contexts as for ciphers: ctx_size(row) bytes, 16-byte aligned,
+ * zeroed before init, wiped and freed by the front end after fini.
+ */
+typedef struct QCryptoHashOps {
+    size_t (*ctx_size)(const QCryptoRow *row);
+    /* ready for a message; also after final, for the next one */
+    int (*init)(void *ctx, const QCryptoRow *row, GError **errp);
+    void (*fini)(void *ctx); /* NULL: wiping the ctx is enough */
+    int (*update)(void *ctx, const uint8_t *data, size_t len, GError **errp);
+    /* writes the digest; what the ctx holds is then undefined until init */
+    int (*final)(void *ctx, uint8_t *digest, GError **errp);
+    /*
+     * dst (zeroed, or an earlier context of the same row) becomes a copy of
+     * src in the middle of its message; HMAC and PBKDF2 start from such
+     * copies.  NULL: copying the bytes of the ctx is enough.
+     */
+    int (*copy)(void *dst, const void *src, GError **errp);
+} QCryptoHashOps;
+
+/*
+ * HMAC rows of libraries that have their own; with none, or beside them, the
+ * core's generic HMAC runs over a hash row.
+ */
+typedef struct QCryptoHmacOps {
+    size_t (*ctx_size)(const QCryptoRow *row);
+    int (*init)(void *ctx, const QCryptoRow *row, const uint8_t *key,
+                size_t nkey, GError **errp);
+    void (*fini)(void *ctx);
+    int (*update)(void *ctx, const uint8_t *data, size_t len, GError **errp);
+    /* writes the MAC and goes back to the start of a message */
+    int (*final)(void *ctx, uint8_t *mac, GError **errp);
+} QCryptoHmacOps;
+
+/*
+ * PBKDF2 (RFC 8018, 5.2).  iterations is 1 to 2^32 - 1 and nout at least 1 by
+ * then.  QCRYPTO_ERROR_UNSUPPORTED: not with these parameters (an empty
+ * salt); the request falls to the next row.  out is written only on success.
+ */
+typedef struct QCryptoPbkdf2Ops {
+    int (*derive)(const QCryptoRow *row, const uint8_t *key, size_t nkey,
+                  const uint8_t *salt, size_t nsalt, uint64_t iterations,
+                  uint8_t *out, size_t nout, GError **errp);
+} QCryptoPbkdf2Ops;
+
+/*
+ * ChaCha.  A state is the 16 words of RFC 8439, 2.3, as numbers of the host;
+ * words 12 and 13 are one 64-bit counter (low word first) whatever the nonce
+ * is: the front end never asks for blocks beyond the end of the counter, be
+ * it of 32 or of 64 bits, so that no carry reaches a nonce.
+ *
+ * in == out is allowed, other overlaps never come.  Functions leave the
+ * state as it is and may be called by many threads at once, ctx included.
+ */
+typedef struct QCryptoChaChaOps {
+    /*
+     * Bytes of context (16-byte aligned, zeroed, wiped after fini), for
+     * libraries whose handles hold the key.  0: the state is all it takes,
+     * init and fini are NULL, ctx is NULL.
+     */
+    size_t ctx_size;
+    /* nkey is 16 or 32; errors as in QCryptoCipherOps.init */
+    int (*init)(void *ctx, const QCryptoRow *row, const uint8_t *key,
+                size_t nkey, GError **errp);
+    void (*fini)(void *ctx); /* NULL: wiping the ctx is enough */
+
+    /* len bytes xored with the keystream that starts with this state's block */
+    int (*crypt)(const void *ctx, const uint32_t state[16], const uint8_t *in,
+                 uint8_t *out, size_t len, GError **errp);
+
+    /*
+     * nblocks whole blocks of keystream, one block as quickly as can be.
+     * Cannot fail.  NULL where a ctx is needed.
+     */
+    void (*keystream)(const uint32_t state[16], uint8_t *out, size_t nblocks);
+} QCryptoChaChaOps;
+
+typedef struct QCryptoProvider {
+    const char *name;
+    /* text of the library's version at run time */
+    const char *(*version)(void);
+    const QCryptoRow *rows;
+    size_t nrows;
+    /*
+     * Called once before anything else of the provider; NULL: always usable.
+     * -1 and an error: the whole provider is unavailable, for that reason.
+     */
+    int (*probe)(GError **errp);
+    /* the same for one row (an algorithm switched off by the library) */
+    int (*probe_row)(const QCryptoRow *row, GError **errp);
+} QCryptoProvider;
+
+#endif

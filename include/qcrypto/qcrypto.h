@@ -1,0 +1,17 @@
+/*
+ * qcrypto: everything
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#ifndef QCRYPTO_H
+#define QCRYPTO_H
+
+#include <qcrypto/chacha.h>
+#include <qcrypto/cipher.h>
+#include <qcrypto/error.h>
+#include <qcrypto/ivgen.h>
+#include <qcrypto/provider.h>
+#include <qcrypto/types.h>
+#include <qcrypto/xts.h>
+
+#endif
