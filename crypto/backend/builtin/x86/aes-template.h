@@ -1,0 +1,859 @@
+/*
+ * The modes of AES on AES instructions: a template over the vector length
+ *
+ * A kernel file defines the vector type V of LANES blocks with its few
+ * operations (v_load, v_xor, v_shl64, ...) and the texts of the pinned
+ * assembly, then includes this file once and has the whole kernel.
+ *
+ * Everything comes down to one pass: up to eight vectors are read, whitened,
+ * sent through the rounds side by side and written.  Eight hide the latency
+ * of the AES units.  A pass is always inlined with its mode, direction,
+ * round count and width constant, so that one text serves them all:
+ *
+ *     mode          input of the cipher    xored to its output
+ *     ECB           data                   -
+ *     CBC decrypt   data                   previous ciphertext
+ *     CTR           counters               data
+ *     XTS           data ^ tweaks          tweaks
+ *
+ * What is xored to the output goes into the last round key beforehand, off
+ * the critical path.  The rest of a message shorter than eight vectors is
+ * one pass as well, of one, two, four or eight vectors, those that would
+ * reach beyond the end being moved back to end with it: they repeat blocks
+ * that others do too, which is harmless since a pass reads all before it
+ * writes any.  So nothing is ever read or written outside of the message.
+ *
+ * XTS needs a new tweak for every block, that is one doubling in GF(2^128).
+ * Vector doublings would compete with the AES rounds for the vector units,
+ * so the tweaks come from the integer units, which have nothing else to do:
+ * a chain of doublings in two general registers, woven between the rounds,
+ * fills a ring in the L1 cache.  It runs two batches ahead of the pass that
+ * reads it, since two 8-byte stores must have reached the cache before a
+ * vector load finds them (such loads are not forwarded from the stores).
+ * Where the data units are whole batches, the ring goes on from one unit to
+ * the next without stopping.  Only the first batch, whose tweaks are waited
+ * for, is made by vector arithmetic.
+ *
+ * The order of the hot loop is pinned by volatile assembly because compilers
+ * disagree on it by 20 percent.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#ifndef QCRYPTO_BUILTIN_X86_AES_TEMPLATE_H
+#define QCRYPTO_BUILTIN_X86_AES_TEMPLATE_H
+
+#include "aes-keys.h"
+
+#define INLINE static inline __attribute__((always_inline))
+
+enum {
+    BLOCK = 16,
+    VBYTES = LANES * BLOCK,
+    WIDTH = 8,                          /* vectors in a full pass */
+    BATCH_BLOCKS = WIDTH * LANES,
+    BATCH = WIDTH * VBYTES,
+    XTS_BLOCKS = XTS_WIDTH * LANES,     /* the same for whole passes of XTS */
+    XTS_BATCH = XTS_WIDTH * VBYTES,
+    RING = 4 * XTS_BATCH,               /* of tweaks */
+};
+
+enum { ENC, DEC };
+enum { ECB, CBC_DEC, CTR, XTS };
+
+typedef uint8_t KeyBytes[BLOCK];
+
+/* ---- the state of the modes ---- */
+
+/* XTS: the tweak to come, as two little-endian halves */
+typedef struct Tweak {
+    uint64_t lo, hi;
+} Tweak;
+
+typedef struct Pass {
+    V prev;             /* CBC: its last block precedes the pass */
+    V ctr;              /* CTR: counters of the first vector, little-endian */
+    const uint8_t *tw;  /* XTS: tweaks of the pass */
+} Pass;
+
+INLINE uint64_t load64(const uint8_t *p)
+{
+    uint64_t v;
+
+    memcpy(&v, p, 8);
+    return v;
+}
+
+INLINE void store64(uint8_t *p, uint64_t v)
+{
+    memcpy(p, &v, 8);
+}
+
+/*
+ * Clear len bytes of the stack, a multiple of VBYTES, without calling memset
+ * (short calls would feel it).
+ */
+INLINE void wipe(uint8_t *p, size_t len)
+{
+    const V zero = v_zero();
+
+    for (size_t i = 0; i < len; i += VBYTES) {
+        v_store(p + i, zero);
+        __asm__ volatile("" : : "r"(p) : "memory");
+    }
+}
+
+/*
+ * Store tweak number j of a batch, then double it.  cqto spreads the bit that
+ * is shifted out over rdx; the low half takes its reduction by
+ * x^128 + x^7 + x^2 + x + 1, which is poly, 0x87.
+ */
+#define ASM_STEP(j)                                                         \
+    "movq %[lo], 16 * (" #j ")(%[ring])\n\t"                                \
+    "movq %[hi], 16 * (" #j ") + 8(%[ring])\n\t"                            \
+    "cqto\n\t"                                                              \
+    "andq %[poly], %%rdx\n\t"                                               \
+    "addq %[lo], %[lo]\n\t"                                                 \
+    "adcq %[hi], %[hi]\n\t"                                                 \
+    "xorq %%rdx, %[lo]\n\t"
+
+#define ASM_NO_STEP(j)
+
+#define ASM_CHAIN(t)                                                        \
+    [lo] "+r"((t)->lo), [hi] "+a"((t)->hi)
+
+/* t times x^k, 0 < k < 57 */
+INLINE void tweak_jump(Tweak *t, const unsigned k)
+{
+    uint64_t c = t->hi >> (64 - k);
+
+    t->hi = t->hi << k | t->lo >> (64 - k);
+    t->lo = t->lo << k ^ c ^ c << 1 ^ c << 2 ^ c << 7;
+}
+
+/* Every block of v times x^k, 0 < k < 57 */
+INLINE V tweak_mul(V v, const unsigned k)
+{
+    /* what leaves each half: upwards, and through the reduction below */
+    V c = v_swap64(v_shr64(v, 64 - k));
+    V r = v_low64(c);
+
+    r = v_xor(v_xor(v_shl64(r, 1), v_shl64(r, 2)), v_shl64(r, 7));
+    return v_xor(v_xor(v_shl64(v, k), c), r);
+}
+
+/* The tweaks of one vector from the first */
+INLINE V tweak_lanes(__m128i tweak)
+{
+    V v = v_all(tweak);
+
+#if LANES > 1
+    v = v_blend1(v, tweak_mul(v, 1));
+#endif
+#if LANES > 2
+    v = v_blend2(v, tweak_mul(v, 2));
+#endif
+    return v;
+}
+
+/* ---- the pass ---- */
+
+/*
+ * FOR_W(M): M(0) to M(w - 1) for a constant w.  w is 0 for a single vector
+ * that is not whole.
+ */
+#define FOR_W(M)                                                            \
+    do {                                                                    \
+        M(0)                                                                \
+        if (w > 1) {                                                        \
+            M(1)                                                            \
+        }                                                                   \
+        if (w > 2) {                                                        \
+            M(2) M(3)                                                       \
+        }                                                                   \
+        if (w > 4) {                                                        \
+            M(4) M(5) M(6) M(7)                                             \
+        }                                                                   \
+    } while (0)
+
+/* Where vector i of a pass of w begins: none may reach beyond len */
+INLINE size_t pass_at(const unsigned w, const size_t i, const size_t len)
+{
+    size_t at = i * VBYTES;
+
+    if (w <= 1) {
+        return 0;
+    }
+    return at > len - VBYTES ? len - VBYTES : at;
+}
+
+#define AT(i) pass_at(w, i, len)
+
+/*
+ * One round of eight vectors.  The key is read inside, or compilers lift all
+ * keys out of the loop, only to spill them.
+ */
+#define PINNED_ROUND(AES)                                                   \
+    __asm__ volatile(                                                       \
+        ASM_LOAD_KEY("%[k]", "%[t]")                                        \
+        AES("%[t]", "%[x0]") AES("%[t]", "%[x1]")                           \
+        AES("%[t]", "%[x2]") AES("%[t]", "%[x3]")                           \
+        AES("%[t]", "%[x4]") AES("%[t]", "%[x5]")                           \
+        AES("%[t]", "%[x6]") AES("%[t]", "%[x7]")                           \
+        : [x0] ASM_V(x[0]), [x1] ASM_V(x[1]), [x2] ASM_V(x[2]),             \
+          [x3] ASM_V(x[3]), [x4] ASM_V(x[4]), [x5] ASM_V(x[5]),             \
+          [x6] ASM_V(x[6]), [x7] ASM_V(x[7]), [t] ASM_T(k)                  \
+        : [k] "m"(key[r]))
+
+INLINE void aes_round(const int dir, const unsigned w, V *x,
+                      const KeyBytes *key, unsigned r)
+{
+    V k;
+
+    if (w == 8) {
+        if (dir == ENC) {
+            PINNED_ROUND(ASM_AESENC);
+        } else {
+            PINNED_ROUND(ASM_AESDEC);
+        }
+    } else {
+        k = v_broadcast(key[r]);
+#define M(i) x[i] = dir == ENC ? v_enc(x[i], k) : v_dec(x[i], k);
+        FOR_W(M);
+#undef M
+    }
+}
+
+INLINE void aes_pass(const unsigned rounds, const int mode, const int dir,
+                     const unsigned w, const KeyBytes *key, Pass *p,
+                     uint8_t *dst, const uint8_t *src, const size_t len)
+{
+    const KeyBytes *last = key + rounds;
+    V x[WIDTH], y[WIDTH], k;
+
+    /* in */
+    k = v_broadcast(key[0]);
+#define M(i)                                                                \
+    if (mode == CTR) {                                                      \
+        x[i] = v_xor(v_bswap(v_add64(p->ctr, v_count(AT(i) / BLOCK))), k);  \
+    } else {                                                                \
+        V d = w == 0 ? v_load_part(src, len) : v_load(src + AT(i));         \
+                                                                            \
+        if (mode == CBC_DEC) {                                              \
+            if ((i) == 0) {                                                 \
+                y[0] = v_shift_in(p->prev, d);                              \
+            }                                                               \
+            if ((i) + 1 == w) {                                             \
+                p->prev = d;                                                \
+            }                                                               \
+        }                                                                   \
+        if (mode == XTS) {                                                  \
+            x[i] = v_xor(v_xor(v_load(p->tw + AT(i)), k), d);               \
+        } else {                                                            \
+            x[i] = v_xor(d, k);                                             \
+        }                                                                   \
+    }
+    FOR_W(M);
+#undef M
+
+    /* the rounds */
+#define ROUND(r) aes_round(dir, w, x, key, r);
+    ROUND(1) ROUND(2) ROUND(3) ROUND(4) ROUND(5)
+    ROUND(6) ROUND(7) ROUND(8) ROUND(9)
+    if (rounds > 10) {
+        ROUND(10) ROUND(11)
+    }
+    if (rounds > 12) {
+        ROUND(12) ROUND(13)
+    }
+#undef ROUND
+
+    /* out */
+    k = v_broadcast(*last);
+#define M(i)                                                                \
+    if (mode == ECB) {                                                      \
+        y[i] = k;                                                           \
+    } else if (mode == CBC_DEC) {                                           \
+        if ((i) > 0) {                                                      \
+            y[i] = v_load(src + AT(i) - BLOCK);                             \
+        }                                                                   \
+        y[i] = v_xor(y[i], k);                                              \
+    } else if (mode == CTR) {                                               \
+        y[i] = w == 0 ? v_load_part(src, len) : v_load(src + AT(i));        \
+        y[i] = v_xor(y[i], k);                                              \
+    } else {                                                                \
+        y[i] = v_xor(v_load(p->tw + AT(i)), k);                             \
+    }                                                                       \
+    x[i] = dir == ENC ? v_enclast(x[i], y[i]) : v_declast(x[i], y[i]);
+    FOR_W(M);
+#undef M
+#define M(i)                                                                \
+    if (w == 0) {                                                           \
+        v_store_part(dst, x[i], len);                                       \
+    } else {                                                                \
+        v_store(dst + AT(i), x[i]);                                         \
+    }
+    FOR_W(M);
+#undef M
+}
+
+/* The end of a message, 1 to BATCH_BLOCKS blocks: a single pass */
+INLINE void aes_rest(const unsigned rounds, const int mode, const int dir,
+                     const KeyBytes *key, Pass *p, uint8_t *dst,
+                     const uint8_t *src, size_t len)
+{
+    if (LANES > 1 && len < VBYTES) {
+        aes_pass(rounds, mode, dir, 0, key, p, dst, src, len);
+    } else if (len <= VBYTES) {
+        aes_pass(rounds, mode, dir, 1, key, p, dst, src, len);
+    } else if (len <= 2 * VBYTES) {
+        aes_pass(rounds, mode, dir, 2, key, p, dst, src, len);
+    } else if (len <= 4 * VBYTES) {
+        aes_pass(rounds, mode, dir, 4, key, p, dst, src, len);
+    } else {
+        aes_pass(rounds, mode, dir, 8, key, p, dst, src, len);
+    }
+}
+
+/* Whole blocks in ECB, CBC decryption or CTR */
+INLINE void aes_run(const unsigned rounds, const int mode, const int dir,
+                    const KeyBytes *key, Pass *p, uint8_t *dst,
+                    const uint8_t *src, size_t len)
+{
+    while (len >= BATCH) {
+        aes_pass(rounds, mode, dir, WIDTH, key, p, dst, src, BATCH);
+        if (mode == CTR) {
+            p->ctr = v_add64(p->ctr, v_count(BATCH_BLOCKS));
+        }
+        dst += BATCH;
+        src += BATCH;
+        len -= BATCH;
+    }
+    if (len > 0) {
+        aes_rest(rounds, mode, dir, key, p, dst, src, len);
+    }
+}
+
+/* One block */
+INLINE __m128i aes_block(const unsigned rounds, const int dir,
+                         const KeyBytes *key, __m128i x)
+{
+#define K(r) load_block(key[r])
+    x = _mm_xor_si128(x, K(0));
+#pragma GCC unroll 13
+    for (unsigned r = 1; r < rounds; r++) {
+        x = dir == ENC ? _mm_aesenc_si128(x, K(r)) : _mm_aesdec_si128(x, K(r));
+    }
+    return dir == ENC ? _mm_aesenclast_si128(x, K(rounds))
+                      : _mm_aesdeclast_si128(x, K(rounds));
+#undef K
+}
+
+/* ---- ECB, CBC, CTR ---- */
+
+INLINE void ecb(const unsigned rounds, const int dir, const QCryptoAESKey *key,
+                uint8_t *dst, const uint8_t *src, size_t len)
+{
+    Pass p;
+
+    aes_run(rounds, ECB, dir, dir == ENC ? key->enc : key->dec, &p, dst, src,
+            len);
+}
+
+INLINE void cbc_decrypt(const unsigned rounds, const QCryptoAESKey *key,
+                        uint8_t *iv, uint8_t *dst, const uint8_t *src,
+                        size_t len)
+{
+    Pass p;
+    __m128i next;
+
+    if (len == 0) {
+        return;
+    }
+    next = load_block(src + len - BLOCK);   /* before dst, which may be src */
+    p.prev = v_broadcast(iv);
+    aes_run(rounds, CBC_DEC, DEC, key->dec, &p, dst, src, len);
+    store_block(iv, next);
+}
+
+/*
+ * CBC encryption of w streams in step, stream i at i * unit or, beyond the
+ * last of them, the last again.
+ */
+INLINE void cbc_encrypt_streams(const unsigned rounds, const unsigned w,
+                                const KeyBytes *key, const uint8_t *ivs,
+                                uint8_t *last_iv, uint8_t *dst,
+                                const uint8_t *src, size_t unit, size_t n)
+{
+    __m128i x[WIDTH], k;
+    size_t at[WIDTH];
+
+#define M(i)                                                                \
+    at[i] = (i) < n ? (i) * unit : (n - 1) * unit;                          \
+    x[i] = load_block(ivs + BLOCK * ((i) < n ? (i) : n - 1));
+    FOR_W(M);
+#undef M
+    for (size_t pos = 0; pos < unit; pos += BLOCK) {
+        k = load_block(key[0]);
+#define M(i)                                                                \
+        x[i] = _mm_xor_si128(x[i],                                          \
+            _mm_xor_si128(load_block(src + at[i] + pos), k));
+        FOR_W(M);
+#undef M
+#pragma GCC unroll 13
+        for (unsigned r = 1; r < rounds; r++) {
+            k = load_block(key[r]);
+#define M(i) x[i] = _mm_aesenc_si128(x[i], k);
+            FOR_W(M);
+#undef M
+        }
+        k = load_block(key[rounds]);
+#define M(i) x[i] = _mm_aesenclast_si128(x[i], k);
+        FOR_W(M);
+#undef M
+#define M(i) store_block(dst + at[i] + pos, x[i]);
+        FOR_W(M);
+#undef M
+    }
+    if (last_iv) {
+        store_block(last_iv, x[0]);
+    }
+}
+
+INLINE void cbc_encrypt(const unsigned rounds, const QCryptoAESKey *key,
+                        uint8_t *iv, uint8_t *dst, const uint8_t *src,
+                        size_t len)
+{
+    cbc_encrypt_streams(rounds, 1, key->enc, iv, iv, dst, src, len, 1);
+}
+
+INLINE void cbc_encrypt_units(const unsigned rounds, const QCryptoAESKey *key,
+                              const uint8_t *ivs, size_t unit, uint8_t *dst,
+                              const uint8_t *src, size_t n)
+{
+    while (n > 0) {
+        size_t m = n < WIDTH ? n : WIDTH;
+
+        if (m > 4) {
+            cbc_encrypt_streams(rounds, 8, key->enc, ivs, NULL, dst, src,
+                                unit, m);
+        } else if (m > 2) {
+            cbc_encrypt_streams(rounds, 4, key->enc, ivs, NULL, dst, src,
+                                unit, m);
+        } else {
+            cbc_encrypt_streams(rounds, 2, key->enc, ivs, NULL, dst, src,
+                                unit, m);
+        }
+        ivs += BLOCK * m;
+        dst += unit * m;
+        src += unit * m;
+        n -= m;
+    }
+}
+
+INLINE void cbc_decrypt_units(const unsigned rounds, const QCryptoAESKey *key,
+                              const uint8_t *ivs, size_t unit, uint8_t *dst,
+                              const uint8_t *src, size_t n)
+{
+    Pass p;
+
+    for (size_t i = 0; i < n; i++) {
+        p.prev = v_broadcast(ivs + BLOCK * i);
+        aes_run(rounds, CBC_DEC, DEC, key->dec, &p, dst + i * unit,
+                src + i * unit, unit);
+    }
+}
+
+INLINE void ctr_crypt(const unsigned rounds, const QCryptoAESKey *key,
+                      uint8_t *iv, uint8_t *dst, const uint8_t *src, size_t len)
+{
+    uint64_t hi = __builtin_bswap64(load64(iv));
+    uint64_t lo = __builtin_bswap64(load64(iv + 8));
+    size_t n = len / BLOCK;
+    Pass p;
+
+    while (n > 0) {
+        /*
+         * The counters of a run are made by 64-bit additions: stop where
+         * the low half wraps, -lo blocks from here (2^64 if lo is 0).
+         */
+        size_t m = lo != 0 && n > -lo ? -lo : n;
+
+        p.ctr = v_counters(hi, lo);
+        aes_run(rounds, CTR, ENC, key->enc, &p, dst, src, m * BLOCK);
+        dst += m * BLOCK;
+        src += m * BLOCK;
+        n -= m;
+        lo += m;
+        hi += lo == 0;
+    }
+    len %= BLOCK;
+    if (len > 0) {
+        __m128i x = aes_block(rounds, ENC, key->enc,
+                              _mm_set_epi64x(__builtin_bswap64(lo),
+                                             __builtin_bswap64(hi)));
+        uint64_t ks = _mm_cvtsi128_si64(x);
+
+        if (len >= 8) {
+            store64(dst, load64(src) ^ ks);
+            ks = _mm_extract_epi64(x, 1);
+            dst += 8;
+            src += 8;
+            len -= 8;
+        }
+        for (size_t i = 0; i < len; i++, ks >>= 8) {
+            dst[i] = src[i] ^ ks;
+        }
+        lo++;
+        hi += lo == 0;
+    }
+    store64(iv, __builtin_bswap64(hi));
+    store64(iv + 8, __builtin_bswap64(lo));
+}
+
+/* ---- XTS ---- */
+
+/* A round of a batch, with room for tweak steps in its middle and its end */
+#define ASM_ROUND(AES, r, MIDDLE, END)                                      \
+    ASM_LOAD_KEY("16 * " #r "(%[key])", "%[k]")                             \
+    AES("%[k]", "%[x0]") AES("%[k]", "%[x1]") AES("%[k]", "%[x2]")          \
+    AES("%[k]", "%[x3]")                                                    \
+    MIDDLE                                                                  \
+    ASM_UPPER(AES("%[k]", "%[x4]") AES("%[k]", "%[x5]")                     \
+              AES("%[k]", "%[x6]") AES("%[k]", "%[x7]"))                    \
+    END
+
+/* The rounds but the last; S(0) to S(15) are the tweak steps */
+#define ASM_ROUNDS_10(AES, S)                                               \
+    ASM_ROUND(AES, 1, S(0), S(1)) ASM_ROUND(AES, 2, S(2), S(3))             \
+    ASM_ROUND(AES, 3, S(4), S(5)) ASM_ROUND(AES, 4, S(6), S(7))             \
+    ASM_ROUND(AES, 5, S(8), S(9)) ASM_ROUND(AES, 6, S(10), S(11))           \
+    ASM_ROUND(AES, 7, S(12), S(13)) ASM_ROUND(AES, 8, S(14), S(15))         \
+    ASM_ROUND(AES, 9, , )
+#define ASM_ROUNDS_12(AES, S)                                               \
+    ASM_ROUND(AES, 1, S(0), S(1)) ASM_ROUND(AES, 2, S(2), )                 \
+    ASM_ROUND(AES, 3, S(3), S(4)) ASM_ROUND(AES, 4, S(5), )                 \
+    ASM_ROUND(AES, 5, S(6), S(7)) ASM_ROUND(AES, 6, S(8), )                 \
+    ASM_ROUND(AES, 7, S(9), S(10)) ASM_ROUND(AES, 8, S(11), S(12))          \
+    ASM_ROUND(AES, 9, S(13), S(14)) ASM_ROUND(AES, 10, S(15), )             \
+    ASM_ROUND(AES, 11, , )
+#define ASM_ROUNDS_14(AES, S)                                               \
+    ASM_ROUND(AES, 1, S(0), ) ASM_ROUND(AES, 2, S(1), S(2))                 \
+    ASM_ROUND(AES, 3, S(3), ) ASM_ROUND(AES, 4, S(4), )                     \
+    ASM_ROUND(AES, 5, S(5), S(6)) ASM_ROUND(AES, 6, S(7), )                 \
+    ASM_ROUND(AES, 7, S(8), ) ASM_ROUND(AES, 8, S(9), S(10))                \
+    ASM_ROUND(AES, 9, S(11), ) ASM_ROUND(AES, 10, S(12), )                  \
+    ASM_ROUND(AES, 11, S(13), ) ASM_ROUND(AES, 12, S(14), S(15))            \
+    ASM_ROUND(AES, 13, , )
+
+#define ASM_EACH(M, ...)                                                    \
+    M(0, "%[x0]", __VA_ARGS__) M(1, "%[x1]", __VA_ARGS__)                   \
+    M(2, "%[x2]", __VA_ARGS__) M(3, "%[x3]", __VA_ARGS__)                   \
+    ASM_UPPER(M(4, "%[x4]", __VA_ARGS__) M(5, "%[x5]", __VA_ARGS__)         \
+              M(6, "%[x6]", __VA_ARGS__) M(7, "%[x7]", __VA_ARGS__))
+
+#define ASM_XTS_BATCH(AES, LAST, r, S)                                      \
+    __asm__ volatile(                                                       \
+        ASM_LOAD_KEY("(%[key])", "%[k]")                                    \
+        ASM_EACH(ASM_XTS_IN, )                                              \
+        ASM_ROUNDS_##r(AES, S)                                              \
+        ASM_LOAD_KEY("16 * " #r "(%[key])", "%[k]")                         \
+        ASM_EACH(ASM_XTS_OUT, LAST)                                         \
+        : [x0] ASM_T(x[0]), [x1] ASM_T(x[1]), [x2] ASM_T(x[2]),             \
+          [x3] ASM_T(x[3]), [x4] ASM_T(x[4]), [x5] ASM_T(x[5]),             \
+          [x6] ASM_T(x[6]), [x7] ASM_T(x[7]), [k] ASM_T(k), [t] ASM_T(t),   \
+          ASM_CHAIN(chain), [mask] "=&d"(mask)                              \
+        : [key] "r"(key), [tw] "r"(tw), [src] "r"(src), [dst] "r"(dst),     \
+          [ring] "r"(ring), [poly] "r"(poly)                                \
+        : "cc", "memory")
+
+/*
+ * A whole batch with the tweaks at tw.  If weave is set, the chain moves on
+ * by a batch of tweaks, which are put into ring.
+ */
+INLINE void xts_batch(const unsigned rounds, const int dir, const int weave,
+                      const KeyBytes *key, const uint8_t *tw, Tweak *chain,
+                      uint8_t *ring, uint8_t *dst, const uint8_t *src)
+{
+    const uint64_t poly = 0x87;
+    uint64_t mask;
+    V x[WIDTH], k, t;
+
+#define CASE(r)                                                             \
+    if (rounds == r && dir == ENC && weave) {                               \
+        ASM_XTS_BATCH(ASM_AESENC, ASM_AESENCLAST, r, ASM_BATCH_STEP);       \
+    }                                                                       \
+    if (rounds == r && dir == ENC && !weave) {                              \
+        ASM_XTS_BATCH(ASM_AESENC, ASM_AESENCLAST, r, ASM_NO_STEP);          \
+    }                                                                       \
+    if (rounds == r && dir == DEC && weave) {                               \
+        ASM_XTS_BATCH(ASM_AESDEC, ASM_AESDECLAST, r, ASM_BATCH_STEP);       \
+    }                                                                       \
+    if (rounds == r && dir == DEC && !weave) {                              \
+        ASM_XTS_BATCH(ASM_AESDEC, ASM_AESDECLAST, r, ASM_NO_STEP);          \
+    }
+    CASE(10) CASE(12) CASE(14)
+#undef CASE
+}
+
+/* A batch of tweaks for ring by themselves */
+INLINE void xts_fill(Tweak *chain, uint8_t *ring)
+{
+    const uint64_t poly = 0x87;
+    uint64_t mask;
+
+    for (unsigned j = 0; j < XTS_BLOCKS; j += 4, ring += 4 * BLOCK) {
+        __asm__ volatile(
+            ASM_STEP(0) ASM_STEP(1) ASM_STEP(2) ASM_STEP(3)
+            : ASM_CHAIN(chain), [mask] "=&d"(mask)
+            : [ring] "r"(ring), [poly] "r"(poly)
+            : "cc", "memory");
+    }
+}
+
+/*
+ * Ciphertext stealing: the last whole block and the len bytes after it, with
+ * the two tweaks in the order of their use
+ */
+INLINE void xts_steal(const unsigned rounds, const int dir,
+                      const KeyBytes *key, __m128i t0, __m128i t1,
+                      uint8_t *dst, const uint8_t *src, size_t len)
+{
+    /* Shuffles by shift[16 + n] move n bytes down, by shift[16 - n] up. */
+    static const uint8_t shift[48] = {
+        0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
+        0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
+        0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15,
+        0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
+        0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
+    };
+    __m128i down = load_block(shift + 32 - len);
+    __m128i up = load_block(shift + len);
+    __m128i x = load_block(src);
+    /* The last 16 bytes of the unit: those after the block are its end. */
+    __m128i y = load_block(src + len);
+
+    x = _mm_xor_si128(aes_block(rounds, dir, key, _mm_xor_si128(x, t0)), t0);
+    /* Its head is the end of the output, its tail completes the input. */
+    y = _mm_blendv_epi8(_mm_shuffle_epi8(y, down), x, down);
+    store_block(dst + len, _mm_shuffle_epi8(x, up));
+    y = _mm_xor_si128(aes_block(rounds, dir, key, _mm_xor_si128(y, t1)), t1);
+    store_block(dst, y);
+}
+
+/*
+ * n units of one unit_size, which is a multiple of XTS_BATCH unless n is 1.
+ * tweak is the encrypted one of the first, the others are at tweaks.
+ */
+INLINE void xts_run(const unsigned rounds, const int dir, const KeyBytes *key,
+                    __m128i tweak, const uint8_t *tweaks, size_t unit_size,
+                    uint8_t *dst, const uint8_t *src, size_t n)
+{
+    uint8_t ring[RING] __attribute__((aligned(64)));
+    size_t stolen = unit_size % BLOCK;
+    size_t whole = unit_size / BLOCK - (stolen > 0);  /* a unit's usual blocks */
+    size_t per_unit = whole / XTS_BLOCKS;
+    size_t batches = per_unit * n;
+    size_t rest = whole % XTS_BLOCKS;
+    size_t last = rest + (stolen > 0 ? 2 : 0);  /* tweaks wanted at the end */
+    size_t want = batches + (last + XTS_BLOCKS - 1) / XTS_BLOCKS;
+    size_t made = 1;            /* batches of tweaks, of the wanted */
+    size_t left = per_unit;     /* batches until the chain changes units */
+    V first = tweak_lanes(tweak);
+    Tweak chain = {
+        .lo = _mm_cvtsi128_si64(tweak), .hi = _mm_extract_epi64(tweak, 1)
+    };
+    Pass p;
+
+    /* the first batch, or what is needed of it */
+    v_store(ring, first);
+#define M(i)                                                                \
+    if ((i) < XTS_WIDTH && (batches > 0 || last > (i) * LANES)) {           \
+        v_store(ring + (i) * VBYTES, tweak_mul(first, (i) * LANES));        \
+    }
+    M(1) M(2) M(3) M(4) M(5) M(6) M(7)
+#undef M
+    tweak_jump(&chain, XTS_BLOCKS);
+
+#define SLOT(i) (ring + (i) * XTS_BATCH % RING)
+#define NEXT_BATCH()                                                        \
+    if (--left == 0 && n > 1) {                                             \
+        n--;                                                                \
+        left = per_unit;                                                    \
+        chain.lo = load64(tweaks);                                          \
+        chain.hi = load64(tweaks + 8);                                      \
+        tweaks += BLOCK;                                                    \
+    }
+
+    for (size_t i = 0; i < batches; i++) {
+        if (made < want) {
+            NEXT_BATCH()
+            xts_batch(rounds, dir, 1, key, SLOT(i), &chain, SLOT(made), dst,
+                      src);
+            made++;
+        } else {
+            xts_batch(rounds, dir, 0, key, SLOT(i), &chain, ring, dst, src);
+        }
+        if (i == 1 && made < want) {
+            /* now that the pipeline is full, get a second batch ahead */
+            NEXT_BATCH()
+            xts_fill(&chain, SLOT(made));
+            made++;
+        }
+        dst += XTS_BATCH;
+        src += XTS_BATCH;
+    }
+#undef NEXT_BATCH
+    if (made < want) {
+        xts_fill(&chain, SLOT(made));
+        made++;
+    }
+
+    if (rest > 0) {
+        p.tw = SLOT(batches);
+        aes_rest(rounds, XTS, dir, key, &p, dst, src, rest * BLOCK);
+    }
+    if (stolen > 0) {
+        size_t at = batches * XTS_BATCH + rest * BLOCK;
+        __m128i t0 = load_block(ring + at % RING);
+        __m128i t1 = load_block(ring + (at + BLOCK) % RING);
+
+        xts_steal(rounds, dir, key, dir == ENC ? t0 : t1,
+                  dir == ENC ? t1 : t0, dst + rest * BLOCK,
+                  src + rest * BLOCK, stolen);
+    }
+    wipe(ring, made < 4 ? made * XTS_BATCH : RING);
+#undef SLOT
+}
+
+INLINE void xts(const unsigned rounds, const int dir, const QCryptoAESKey *key,
+                const QCryptoAESKey *tweak_key, const uint8_t *ivs,
+                size_t unit_size, uint8_t *dst, const uint8_t *src, size_t n)
+{
+    const KeyBytes *keys = dir == ENC ? key->enc : key->dec;
+    uint8_t tweaks[BATCH] __attribute__((aligned(64)));
+    Pass p;
+
+    if (n == 1) {
+        __m128i t = aes_block(rounds, ENC, tweak_key->enc, load_block(ivs));
+
+        xts_run(rounds, dir, keys, t, NULL, unit_size, dst, src, 1);
+        return;
+    }
+    while (n > 0) {
+        size_t m = n < BATCH_BLOCKS ? n : BATCH_BLOCKS;
+        /* units of whole batches make one pipeline, others one each */
+        size_t run = unit_size % XTS_BATCH == 0 ? m : 1;
+
+        aes_rest(rounds, ECB, ENC, tweak_key->enc, &p, tweaks, ivs, m * BLOCK);
+        for (size_t i = 0; i < m; i += run) {
+            xts_run(rounds, dir, keys, load_block(tweaks + BLOCK * i),
+                    tweaks + BLOCK * (i + 1), unit_size, dst, src, run);
+            dst += unit_size * run;
+            src += unit_size * run;
+        }
+        ivs += BLOCK * m;
+        n -= m;
+    }
+    wipe(tweaks, BATCH);
+}
+
+/* ---- the bound ---- */
+
+INLINE void raw(const unsigned rounds, const QCryptoAESKey *key, uint8_t *buf,
+                size_t len)
+{
+    Pass p;
+
+    while (len > 0) {
+        for (size_t at = 0; at < 4096; at += BATCH) {
+            aes_pass(rounds, ECB, ENC, WIDTH, key->enc, &p, buf + at, buf + at,
+                     BATCH);
+        }
+        len -= 4096;
+    }
+}
+
+/* ---- the kernel ---- */
+
+/* Call one of the above with the round count of the key as a constant. */
+#define BY_ROUNDS(opaque, CALL)                                             \
+    const QCryptoAESKey *key = opaque;                                      \
+                                                                            \
+    if (key->rounds == 14) {                                                \
+        CALL(14);                                                           \
+    } else if (key->rounds == 10) {                                         \
+        CALL(10);                                                           \
+    } else {                                                                \
+        CALL(12);                                                           \
+    }
+
+#define DIRECTIONS(M) M(encrypt, ENC) M(decrypt, DEC)
+
+#define DEFINE(name, dir)                                                   \
+static void aes_ecb_##name(const void *opaque, uint8_t *dst,                \
+                           const uint8_t *src, size_t len)                  \
+{                                                                           \
+    BY_ROUNDS(opaque, CALL_ECB_##dir)                                       \
+}                                                                           \
+                                                                            \
+static void aes_cbc_##name(const void *opaque, uint8_t *iv, uint8_t *dst,   \
+                           const uint8_t *src, size_t len)                  \
+{                                                                           \
+    BY_ROUNDS(opaque, CALL_CBC_##dir)                                       \
+}                                                                           \
+                                                                            \
+static void aes_cbc_units_##name(const void *opaque, const uint8_t *ivs,    \
+                                 size_t unit_size, uint8_t *dst,            \
+                                 const uint8_t *src, size_t n)              \
+{                                                                           \
+    BY_ROUNDS(opaque, CALL_CBC_UNITS_##dir)                                 \
+}                                                                           \
+                                                                            \
+static void aes_xts_##name(const void *opaque, const void *tweak_key,       \
+                           const uint8_t *ivs, size_t unit_size,            \
+                           uint8_t *dst, const uint8_t *src, size_t n)      \
+{                                                                           \
+    BY_ROUNDS(opaque, CALL_XTS_##dir)                                       \
+}
+
+#define CALL_ECB_ENC(r) ecb(r, ENC, key, dst, src, len)
+#define CALL_ECB_DEC(r) ecb(r, DEC, key, dst, src, len)
+#define CALL_CBC_ENC(r) cbc_encrypt(r, key, iv, dst, src, len)
+#define CALL_CBC_DEC(r) cbc_decrypt(r, key, iv, dst, src, len)
+#define CALL_CBC_UNITS_ENC(r)                                               \
+    cbc_encrypt_units(r, key, ivs, unit_size, dst, src, n)
+#define CALL_CBC_UNITS_DEC(r)                                               \
+    cbc_decrypt_units(r, key, ivs, unit_size, dst, src, n)
+#define CALL_XTS_ENC(r)                                                     \
+    xts(r, ENC, key, tweak_key, ivs, unit_size, dst, src, n)
+#define CALL_XTS_DEC(r)                                                     \
+    xts(r, DEC, key, tweak_key, ivs, unit_size, dst, src, n)
+#define CALL_CTR(r) ctr_crypt(r, key, iv, dst, src, len)
+#define CALL_RAW(r) raw(r, key, buf, len)
+
+DIRECTIONS(DEFINE)
+
+static void aes_ctr(const void *opaque, uint8_t *iv, uint8_t *dst,
+                    const uint8_t *src, size_t len)
+{
+    BY_ROUNDS(opaque, CALL_CTR)
+}
+
+static void aes_raw(const void *opaque, uint8_t *buf, size_t len)
+{
+    BY_ROUNDS(opaque, CALL_RAW)
+}
+
+const QCryptoAESKernel KERNEL = {
+    .name = KERNEL_NAME,
+    .key_size = sizeof(QCryptoAESKey),
+    .set_key = aes_set_key,
+    .ecb = { aes_ecb_encrypt, aes_ecb_decrypt },
+    .cbc = { aes_cbc_encrypt, aes_cbc_decrypt },
+    .cbc_units = { aes_cbc_units_encrypt, aes_cbc_units_decrypt },
+    .ctr = aes_ctr,
+    .xts = { aes_xts_encrypt, aes_xts_decrypt },
+    .raw = aes_raw,
+};
+
+#endif
