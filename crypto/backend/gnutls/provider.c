@@ -1,0 +1,84 @@
+/*
+ * GnuTLS: the provider
+ *
+ * Its AES runs on the CPU's AES instructions where there are any; the
+ * "-anycpu" rows are for CPUs without, where it may use tables.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#include <gnutls/gnutls.h>
+
+#include "crypto/backend/gnutls/gnutls.h"
+#include "crypto/base/cpu.h"
+#include "crypto/base/error.h"
+#include "crypto/mode/mode.h"
+
+#define ROW(a, m, name, needs, how, mode_ops)                                \
+    {                                                                        \
+        .kind = QCRYPTO_KIND_CIPHER, .alg = QCRYPTO_CIPHER_ALGO_##a,         \
+        .mode = QCRYPTO_CIPHER_MODE_##m, .impl = name, .cpu = (needs),       \
+        .flags = (how), .ops = &(mode_ops),                                  \
+        .arg = &qcrypto_gnutls_blocks[QCRYPTO_CIPHER_ALGO_##a],              \
+    }
+
+#define NATIVE(a, m, on, cpu, how) \
+    ROW(a, m, "native" on, cpu, how, qcrypto_gnutls_cipher)
+#define GENERIC(a, m, on, cpu, how, mode_ops) \
+    ROW(a, m, "generic" on, cpu, how, mode_ops)
+
+#define MODES(a, on, cpu, how)                                               \
+    GENERIC(a, ECB, on, cpu, how, qcrypto_mode_ecb),                         \
+    NATIVE(a, CBC, on, cpu, how),                                            \
+    GENERIC(a, CTR, on, cpu, how, qcrypto_mode_ctr)
+
+#define XTS_NATIVE(a, on, cpu, how) NATIVE(a, XTS, on, cpu, how)
+#define XTS_GENERIC(a, on, cpu, how) \
+    GENERIC(a, XTS, on, cpu, how, qcrypto_mode_xts)
+
+#define BLOCK_8(a) MODES(a, "", 0, QCRYPTO_ROW_LEAKY)
+
+#define BLOCK_16(a) \
+    MODES(a, "", 0, QCRYPTO_ROW_LEAKY), XTS_GENERIC(a, "", 0, QCRYPTO_ROW_LEAKY)
+
+#define AES(a, xts)                                                          \
+    MODES(a, "", QCRYPTO_CPU_AES, 0), xts(a, "", QCRYPTO_CPU_AES, 0),        \
+    MODES(a, "-anycpu", 0, QCRYPTO_ROW_LEAKY),                               \
+    xts(a, "-anycpu", 0, QCRYPTO_ROW_LEAKY)
+
+static const QCryptoRow rows[] = {
+    AES(AES_128, XTS_NATIVE),
+    AES(AES_192, XTS_GENERIC),
+    AES(AES_256, XTS_NATIVE),
+    BLOCK_8(DES),
+    BLOCK_8(3DES),
+    BLOCK_16(CAMELLIA_128),
+    BLOCK_16(CAMELLIA_192),
+    BLOCK_16(CAMELLIA_256),
+};
+
+static const char *version(void)
+{
+    return gnutls_check_version(NULL);
+}
+
+static int probe(GError **errp)
+{
+    /* counted: the application may have its own */
+    int code = gnutls_global_init();
+
+    if (code < 0) {
+        return qcrypto_error_unavailable(errp, "gnutls",
+                                         "gnutls_global_init: %s",
+                                         gnutls_strerror(code));
+    }
+    return 0;
+}
+
+const QCryptoProvider qcrypto_provider_gnutls = {
+    .name = "gnutls",
+    .version = version,
+    .rows = rows,
+    .nrows = G_N_ELEMENTS(rows),
+    .probe = probe,
+    .probe_row = qcrypto_gnutls_probe_cipher,
+};
