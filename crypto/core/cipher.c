@@ -1,0 +1,464 @@
+/*
+ * The cipher front end: validate once, then call through the row
+ *
+ * Everything the contract of cipher.h says about lengths, IVs, message state
+ * and overlap is decided here, so that it is the same on every backend and
+ * no backend has to look again.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#include "crypto/core/cipher.h"
+
+#include <qcrypto/provider.h>
+#include <string.h>
+
+#include "crypto/base/error.h"
+#include "crypto/base/secure.h"
+#include "crypto/core/select.h"
+
+/* IEEE 1619-2007, 5.1: at most 2^20 blocks a data unit */
+#define XTS_UNIT_MIN 16
+#define XTS_UNIT_MAX ((size_t)16 << 20)
+
+struct QCryptoCipher {
+    const QCryptoCipherOps *ops;
+    const QCryptoCandidate *candidate;
+    size_t size;   /* of the whole allocation */
+    uint8_t block; /* bytes of a block */
+    uint8_t niv;   /* bytes of an IV, 0 in ECB */
+    uint8_t mode;
+    uint8_t alg;
+    bool have_iv;
+    bool ended; /* CTR: the last call ended inside a block */
+    uint8_t iv[16];
+    /* the row's context */
+    uint8_t ctx[] __attribute__((aligned(16)));
+};
+
+static const QCryptoAlg *cipher_alg(QCryptoCipherAlgo alg)
+{
+    return qcrypto_alg(QCRYPTO_KIND_CIPHER, (int)alg);
+}
+
+static size_t key_len(const QCryptoAlg *alg, QCryptoCipherMode mode)
+{
+    return alg->key_len * (mode == QCRYPTO_CIPHER_MODE_XTS ? 2 : 1);
+}
+
+static const char *describe(char *buf, const QCryptoCipher *c)
+{
+    return qcrypto_describe(buf, QCRYPTO_KIND_CIPHER, c->alg, c->mode);
+}
+
+size_t qcrypto_cipher_get_block_len(QCryptoCipherAlgo alg)
+{
+    const QCryptoAlg *a = cipher_alg(alg);
+    return a ? a->block_len : 0;
+}
+
+size_t qcrypto_cipher_get_key_len(QCryptoCipherAlgo alg)
+{
+    const QCryptoAlg *a = cipher_alg(alg);
+    return a ? a->key_len : 0;
+}
+
+size_t qcrypto_cipher_get_iv_len(QCryptoCipherAlgo alg, QCryptoCipherMode mode)
+{
+    const QCryptoAlg *a = cipher_alg(alg);
+
+    return a && mode != QCRYPTO_CIPHER_MODE_ECB && qcrypto_mode_name((int)mode)
+               ? a->block_len
+               : 0;
+}
+
+bool qcrypto_cipher_supports(QCryptoCipherAlgo alg, QCryptoCipherMode mode)
+{
+    size_t n;
+    QCryptoCandidate *const *list =
+        qcrypto_select(QCRYPTO_KIND_CIPHER, (int)alg, (int)mode, &n, NULL);
+
+    for (size_t i = 0; i < n; i++) {
+        if (qcrypto_candidate_usable(list[i], NULL)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* An object on this very row, or NULL with the error of its init. */
+static QCryptoCipher *new_on(QCryptoCandidate *cand, const QCryptoAlg *alg,
+                             const uint8_t *key, size_t nkey, GError **errp)
+{
+    const QCryptoRow *row = cand->row;
+    const QCryptoCipherOps *ops = row->ops;
+    const size_t size = sizeof(QCryptoCipher) + ops->ctx_size(row);
+    QCryptoCipher *c = qcrypto_alloc(size);
+
+    if (!c) {
+        qcrypto_error_memory(errp, "a cipher object", size / 1024 + 1, 0);
+        return NULL;
+    }
+    c->ops = ops;
+    c->candidate = cand;
+    c->size = size;
+    c->block = (uint8_t)alg->block_len;
+    c->niv = row->mode == QCRYPTO_CIPHER_MODE_ECB ? 0 : (uint8_t)alg->block_len;
+    c->mode = (uint8_t)row->mode;
+    c->alg = (uint8_t)row->alg;
+    if (G_UNLIKELY(ops->init(c->ctx, row, key, nkey, errp) < 0)) {
+        qcrypto_wipe_free(c, size);
+        return NULL;
+    }
+    return c;
+}
+
+/* The algorithm, or NULL with an error; checks what new() was given. */
+static const QCryptoAlg *check_new(QCryptoCipherAlgo alg, QCryptoCipherMode mode,
+                                   const uint8_t *key, size_t nkey,
+                                   GError **errp)
+{
+    const QCryptoAlg *a = cipher_alg(alg);
+    char what[64];
+
+    if (G_UNLIKELY(!a || !qcrypto_mode_name((int)mode))) {
+        qcrypto_error_unknown(errp, "cipher",
+                              qcrypto_describe(what, QCRYPTO_KIND_CIPHER,
+                                               (int)alg, (int)mode));
+        return NULL;
+    }
+    if (G_UNLIKELY(mode == QCRYPTO_CIPHER_MODE_XTS && a->block_len != 16)) {
+        qcrypto_describe(what, QCRYPTO_KIND_CIPHER, (int)alg, (int)mode);
+        qcrypto_error_unsupported(errp, what,
+                                  "XTS needs a cipher with blocks of 16 bytes");
+        return NULL;
+    }
+    if (G_UNLIKELY(!key)) {
+        qcrypto_error_null(errp, "key");
+        return NULL;
+    }
+    if (G_UNLIKELY(nkey != key_len(a, mode))) {
+        qcrypto_describe(what, QCRYPTO_KIND_CIPHER, (int)alg, (int)mode);
+        qcrypto_error_key_len(errp, what, key_len(a, mode), nkey);
+        return NULL;
+    }
+    return a;
+}
+
+static void no_row(QCryptoCipherAlgo alg, QCryptoCipherMode mode,
+                   const GError *last, GError **errp)
+{
+    char what[64];
+    g_autofree char *order = qcrypto_providers_get_order(NULL);
+
+    qcrypto_describe(what, QCRYPTO_KIND_CIPHER, (int)alg, (int)mode);
+    if (last) {
+        qcrypto_error_unsupported(errp, what, "%s", last->message);
+    } else {
+        qcrypto_error_unsupported(errp, what,
+                                  "no usable implementation among providers %s",
+                                  order);
+    }
+}
+
+QCryptoCipher *qcrypto_cipher_new(QCryptoCipherAlgo alg, QCryptoCipherMode mode,
+                                  const uint8_t *key, size_t nkey, GError **errp)
+{
+    const QCryptoAlg *a = check_new(alg, mode, key, nkey, errp);
+    GError *last = NULL;
+    size_t n;
+
+    if (!a) {
+        return NULL;
+    }
+    QCryptoCandidate *const *list =
+        qcrypto_select(QCRYPTO_KIND_CIPHER, (int)alg, (int)mode, &n, errp);
+    if (!list) {
+        return NULL;
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (!qcrypto_candidate_usable(list[i], NULL)) {
+            continue;
+        }
+        g_clear_error(&last);
+        QCryptoCipher *c = new_on(list[i], a, key, nkey, &last);
+        if (c) {
+            return c;
+        }
+        /* a row may be narrower than its algorithm, or its library out of
+         * order: the next one serves; want of memory is final */
+        if (g_error_matches(last, QCRYPTO_ERROR, QCRYPTO_ERROR_OUT_OF_MEMORY)) {
+            g_propagate_error(errp, last);
+            return NULL;
+        }
+    }
+    no_row(alg, mode, last, errp);
+    g_clear_error(&last);
+    return NULL;
+}
+
+QCryptoCipher *qcrypto_cipher_new_from(const char *provider,
+                                       QCryptoCipherAlgo alg,
+                                       QCryptoCipherMode mode,
+                                       const uint8_t *key, size_t nkey,
+                                       GError **errp)
+{
+    const QCryptoAlg *a = check_new(alg, mode, key, nkey, errp);
+
+    if (!a) {
+        return NULL;
+    }
+    QCryptoCandidate *cand = qcrypto_select_named(
+        provider, QCRYPTO_KIND_CIPHER, (int)alg, (int)mode, errp);
+    return cand ? new_on(cand, a, key, nkey, errp) : NULL;
+}
+
+void qcrypto_cipher_free(QCryptoCipher *c)
+{
+    if (c) {
+        if (c->ops->fini) {
+            c->ops->fini(c->ctx);
+        }
+        qcrypto_wipe_free(c, c->size);
+    }
+}
+
+const char *qcrypto_cipher_get_provider(const QCryptoCipher *c)
+{
+    return c->candidate->provider->name;
+}
+
+const char *qcrypto_cipher_get_impl(const QCryptoCipher *c)
+{
+    return c->candidate->row->impl;
+}
+
+QCryptoCipherAlgo qcrypto_cipher_get_algorithm(const QCryptoCipher *c)
+{
+    return (QCryptoCipherAlgo)c->alg;
+}
+
+QCryptoCipherMode qcrypto_cipher_get_mode(const QCryptoCipher *c)
+{
+    return (QCryptoCipherMode)c->mode;
+}
+
+int qcrypto_cipher_setiv(QCryptoCipher *c, const uint8_t *iv, size_t niv,
+                         GError **errp)
+{
+    char what[64];
+
+    if (G_UNLIKELY(!c || (!iv && niv))) {
+        return qcrypto_error_null(errp, c ? "iv" : "cipher");
+    }
+    if (G_UNLIKELY(niv != c->niv)) {
+        return qcrypto_error_iv_len(errp, describe(what, c), c->niv, niv);
+    }
+    memcpy(c->iv, iv ? iv : c->iv, niv);
+    c->have_iv = true;
+    c->ended = false;
+    return 0;
+}
+
+/* Two ranges of len bytes share some but are not the same. */
+static bool overlap(const void *in, const void *out, size_t len)
+{
+    const uintptr_t a = (uintptr_t)in;
+    const uintptr_t b = (uintptr_t)out;
+
+    return a != b && (a > b ? a - b : b - a) < len;
+}
+
+/* What a piece of message may not be: 0, or -1 and the error. */
+static int check_len(const QCryptoCipher *c, size_t len, GError **errp)
+{
+    char what[64];
+
+    if (c->mode == QCRYPTO_CIPHER_MODE_XTS) {
+        if (G_UNLIKELY(len < XTS_UNIT_MIN || len > XTS_UNIT_MAX)) {
+            return qcrypto_error_unit_len(errp, describe(what, c), XTS_UNIT_MIN,
+                                          XTS_UNIT_MAX, len);
+        }
+    } else if (c->mode != QCRYPTO_CIPHER_MODE_CTR) {
+        /* block lengths are powers of two */
+        if (G_UNLIKELY(len & (c->block - 1u))) {
+            return qcrypto_error_data_len(errp, describe(what, c), c->block, len);
+        }
+    }
+    return 0;
+}
+
+static int check_buffers(const QCryptoCipher *c, const void *in, const void *out,
+                         size_t len, GError **errp)
+{
+    char what[64];
+
+    if (G_UNLIKELY((!in || !out) && len)) {
+        return qcrypto_error_null(errp, in ? "out" : "in");
+    }
+    if (G_UNLIKELY(overlap(in, out, len))) {
+        return qcrypto_error_overlap(errp, describe(what, c));
+    }
+    return 0;
+}
+
+static inline int run(QCryptoCipher *c, int decrypt, const void *in, void *out,
+                        size_t len, GError **errp)
+{
+    char what[64];
+
+    if (G_UNLIKELY(!c)) {
+        return qcrypto_error_null(errp, "cipher");
+    }
+    if (check_len(c, len, errp) < 0 || check_buffers(c, in, out, len, errp) < 0) {
+        return -1;
+    }
+    if (c->niv) {
+        if (G_UNLIKELY(!c->have_iv)) {
+            return qcrypto_error_no_iv(errp, describe(what, c));
+        }
+        if (c->mode == QCRYPTO_CIPHER_MODE_CTR) {
+            if (G_UNLIKELY(c->ended && len)) {
+                return qcrypto_error_message_ended(errp, describe(what, c));
+            }
+            c->ended |= (len & (c->block - 1u)) != 0;
+        }
+    }
+    if (G_UNLIKELY(!len)) {
+        return 0;
+    }
+    return c->ops->crypt[decrypt](c->ctx, c->niv ? c->iv : NULL, in, out, len,
+                                  errp);
+}
+
+int qcrypto_cipher_encrypt(QCryptoCipher *c, const void *in, void *out,
+                           size_t len, GError **errp)
+{
+    return run(c, 0, in, out, len, errp);
+}
+
+int qcrypto_cipher_decrypt(QCryptoCipher *c, const void *in, void *out,
+                           size_t len, GError **errp)
+{
+    return run(c, 1, in, out, len, errp);
+}
+
+/* For rows without a call of their own for runs of units. */
+static int units_one_by_one(const QCryptoCipher *c, int decrypt,
+                            const uint8_t *ivs, size_t unit_size,
+                            const uint8_t *in, uint8_t *out, size_t n,
+                            GError **errp)
+{
+    uint8_t iv[16];
+
+    for (size_t i = 0; i < n; i++) {
+        memcpy(iv, ivs ? ivs + i * c->niv : iv, c->niv);
+        if (c->ops->crypt[decrypt](c->ctx, c->niv ? iv : NULL,
+                                   in + i * unit_size, out + i * unit_size,
+                                   unit_size, errp) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+int qcrypto_cipher_units(const QCryptoCipher *c, int decrypt, const uint8_t *ivs,
+                         size_t unit_size, const void *in, void *out, size_t n,
+                         GError **errp)
+{
+    char what[64];
+
+    if (G_UNLIKELY(!c || (!ivs && c->niv && n))) {
+        return qcrypto_error_null(errp, c ? "ivs" : "cipher");
+    }
+    if (check_len(c, unit_size, errp) < 0) {
+        return -1;
+    }
+    /* the whole run must be a range of memory */
+    if (G_UNLIKELY(unit_size && n > PTRDIFF_MAX / unit_size)) {
+        return qcrypto_error(errp, QCRYPTO_ERROR_INVALID_ARGUMENT,
+                             "%s: %zu units of %zu bytes are too long",
+                             describe(what, c), n, unit_size);
+    }
+    if (check_buffers(c, in, out, n * unit_size, errp) < 0) {
+        return -1;
+    }
+    if (!n || !unit_size) {
+        return 0;
+    }
+    if (!c->ops->units[decrypt]) {
+        return units_one_by_one(c, decrypt, ivs, unit_size, in, out, n, errp);
+    }
+    return c->ops->units[decrypt](c->ctx, c->niv ? ivs : NULL, unit_size, in,
+                                  out, n, errp);
+}
+
+/* ---- weak keys ---- */
+
+/*
+ * The weak and semi-weak keys of DES (NIST SP 800-67r2, 3.3.2) without their
+ * parity bits: each half of the key schedule's registers is a constant or
+ * alternates.  Bytes are masked with 0xfe before they are compared.
+ */
+static const uint8_t des_weak[16][8] = {
+    {0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00},
+    {0xfe, 0xfe, 0xfe, 0xfe, 0xfe, 0xfe, 0xfe, 0xfe},
+    {0x1e, 0x1e, 0x1e, 0x1e, 0x0e, 0x0e, 0x0e, 0x0e},
+    {0xe0, 0xe0, 0xe0, 0xe0, 0xf0, 0xf0, 0xf0, 0xf0},
+    {0x00, 0xfe, 0x00, 0xfe, 0x00, 0xfe, 0x00, 0xfe},
+    {0xfe, 0x00, 0xfe, 0x00, 0xfe, 0x00, 0xfe, 0x00},
+    {0x1e, 0xe0, 0x1e, 0xe0, 0x0e, 0xf0, 0x0e, 0xf0},
+    {0xe0, 0x1e, 0xe0, 0x1e, 0xf0, 0x0e, 0xf0, 0x0e},
+    {0x00, 0xe0, 0x00, 0xe0, 0x00, 0xf0, 0x00, 0xf0},
+    {0xe0, 0x00, 0xe0, 0x00, 0xf0, 0x00, 0xf0, 0x00},
+    {0x1e, 0xfe, 0x1e, 0xfe, 0x0e, 0xfe, 0x0e, 0xfe},
+    {0xfe, 0x1e, 0xfe, 0x1e, 0xfe, 0x0e, 0xfe, 0x0e},
+    {0x00, 0x1e, 0x00, 0x1e, 0x00, 0x0e, 0x00, 0x0e},
+    {0x1e, 0x00, 0x1e, 0x00, 0x0e, 0x00, 0x0e, 0x00},
+    {0xe0, 0xfe, 0xe0, 0xfe, 0xf0, 0xfe, 0xf0, 0xfe},
+    {0xfe, 0xe0, 0xfe, 0xe0, 0xfe, 0xf0, 0xfe, 0xf0},
+};
+
+/* 1 when a and b agree in the bits of mask, without a branch on them */
+static unsigned same8(const uint8_t *a, const uint8_t *b, uint8_t mask)
+{
+    unsigned diff = 0;
+
+    for (size_t i = 0; i < 8; i++) {
+        diff |= (a[i] ^ b[i]) & mask;
+    }
+    return (diff - 1) >> 31;
+}
+
+static unsigned des_is_weak(const uint8_t *key)
+{
+    unsigned weak = 0;
+
+    for (size_t i = 0; i < G_N_ELEMENTS(des_weak); i++) {
+        weak |= same8(key, des_weak[i], 0xfe);
+    }
+    return weak;
+}
+
+bool qcrypto_cipher_key_is_weak(QCryptoCipherAlgo alg, QCryptoCipherMode mode,
+                                const uint8_t *key, size_t nkey)
+{
+    const QCryptoAlg *a = cipher_alg(alg);
+    unsigned weak = 0;
+
+    if (!a || !key || nkey != key_len(a, mode)) {
+        return false;
+    }
+    if (mode == QCRYPTO_CIPHER_MODE_XTS) {
+        weak |= qcrypto_equal_ct(key, key + nkey / 2, nkey / 2);
+    }
+    if (alg == QCRYPTO_CIPHER_ALGO_DES || alg == QCRYPTO_CIPHER_ALGO_3DES) {
+        for (size_t i = 0; i < nkey; i += 8) {
+            weak |= des_is_weak(key + i);
+        }
+        /* K1 == K2 or K2 == K3 cancel to single DES */
+        for (size_t i = 8; i < nkey; i += 8) {
+            weak |= same8(key + i - 8, key + i, 0xfe);
+        }
+    }
+    return weak != 0;
+}

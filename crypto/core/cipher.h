@@ -1,0 +1,25 @@
+/*
+ * The cipher object, for the layers above core that run whole batches
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#ifndef QCRYPTO_CORE_CIPHER_H
+#define QCRYPTO_CORE_CIPHER_H
+
+#include <qcrypto/cipher.h>
+
+#include "crypto/base/rows.h"
+
+/*
+ * n messages (XTS: data units) of unit_size bytes, the IV of message i at
+ * ivs + i * IV length.  Checks lengths and overlap; keeps no state: threads
+ * may share the object.  decrypt: 0 or 1.
+ */
+int qcrypto_cipher_units(const QCryptoCipher *cipher, int decrypt,
+                         const uint8_t *ivs, size_t unit_size, const void *in,
+                         void *out, size_t n, GError **errp);
+
+QCryptoCipherAlgo qcrypto_cipher_get_algorithm(const QCryptoCipher *cipher);
+QCryptoCipherMode qcrypto_cipher_get_mode(const QCryptoCipher *cipher);
+
+#endif

@@ -1,0 +1,557 @@
+/*
+ * Selection: from (kind, algorithm, mode) to the row that serves it
+ *
+ * Candidates are made once, from the provider table.  A selection is a list
+ * of candidates for each slot (kind, algorithm, mode), best first:
+ * constant-time rows in the order of providers, then the others in that
+ * order.  Rows that need absent CPU features, that only a name can choose, or
+ * whose provider is unusable are left out.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#include "crypto/core/select.h"
+
+#include <qcrypto/provider.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "crypto/base/cpu.h"
+#include "crypto/base/error.h"
+#include "crypto/core/providers.h"
+#include "crypto/core/selftest.h"
+
+/* Modes are numbered from 0; kinds without modes use -1.  Slots shift by 1. */
+#define MODES (QCRYPTO_CIPHER_MODE__MAX + 1)
+
+typedef struct Slot {
+    QCryptoCandidate **items;
+    size_t n;
+} Slot;
+
+typedef struct Selection {
+    Slot *slots;
+    QCryptoCandidate **all; /* every candidate, providers in this order */
+    size_t n_all;
+    char *order;
+} Selection;
+
+/* a provider of the table with what became of it */
+typedef struct Known {
+    const QCryptoProviderEntry *entry;
+    QCryptoCandidate *candidates;
+    size_t n;
+    char *refused; /* why the provider is unusable, or NULL */
+} Known;
+
+static struct {
+    GMutex lock;
+    const QCryptoProviderEntry *table;
+    size_t table_len;
+    Known *known;
+    int slot_base[QCRYPTO_KIND__MAX];
+    int n_slots;
+    Selection *current; /* atomic */
+    GError *error;      /* lasting: bad QCRYPTO_CPU or QCRYPTO_PROVIDER */
+    GPtrArray *retired; /* earlier selections: readers may hold them */
+    QCryptoProviderInfo *list; /* made when first asked for */
+} reg;
+
+enum { UNTESTED, PASSED, FAILED };
+
+static char *missing_features(const QCryptoRow *row)
+{
+    const uint32_t lacking = row->cpu & ~qcrypto_cpu_features();
+    const uint32_t absent = row->cpu & ~qcrypto_cpu_hardware();
+
+    if (!lacking) {
+        return NULL;
+    }
+    g_autofree char *names = qcrypto_cpu_names(absent ? absent : lacking, " ");
+    return g_strdup_printf(absent ? "CPU lacks %s"
+                                  : "%s switched off by QCRYPTO_CPU",
+                           names);
+}
+
+static char *take_message(GError *err)
+{
+    char *text = g_strdup(err ? err->message : "unknown error");
+
+    g_clear_error(&err);
+    return text;
+}
+
+static void make_candidates(Known *k)
+{
+    const QCryptoProvider *p = k->entry->provider;
+    GError *err = NULL;
+
+    if (!p) {
+        k->refused = g_strdup("not built in");
+        return;
+    }
+    if (p->probe && p->probe(&err) < 0) {
+        k->refused = take_message(err);
+    }
+    k->n = p->nrows;
+    k->candidates = g_new0(QCryptoCandidate, p->nrows);
+    for (size_t i = 0; i < p->nrows; i++) {
+        QCryptoCandidate *c = &k->candidates[i];
+
+        c->provider = p;
+        c->row = &p->rows[i];
+        c->refused = k->refused ? k->refused : missing_features(c->row);
+        if (!c->refused && p->probe_row && p->probe_row(c->row, &err) < 0) {
+            c->refused = take_message(err);
+            err = NULL;
+        }
+    }
+}
+
+/* Called with the lock held. */
+static void make_known(void)
+{
+    if (reg.known) {
+        return;
+    }
+    if (!reg.table) {
+        reg.table = qcrypto_provider_table;
+        reg.table_len = qcrypto_provider_table_len;
+    }
+    reg.n_slots = 0;
+    for (int kind = 0; kind < QCRYPTO_KIND__MAX; kind++) {
+        reg.slot_base[kind] = reg.n_slots;
+        reg.n_slots += qcrypto_alg_count((QCryptoKind)kind) * MODES;
+    }
+    Known *known = g_new0(Known, reg.table_len);
+    for (size_t i = 0; i < reg.table_len; i++) {
+        known[i].entry = &reg.table[i];
+        make_candidates(&known[i]);
+    }
+    reg.known = known;
+}
+
+/* -1 when the numbers are none of the table's */
+static int slot_of(QCryptoKind kind, int alg, int mode)
+{
+    if (mode < -1 || mode >= QCRYPTO_CIPHER_MODE__MAX ||
+        !qcrypto_alg(kind, alg)) {
+        return -1;
+    }
+    return reg.slot_base[kind] + alg * MODES + mode + 1;
+}
+
+static Known *find_known(const char *name)
+{
+    for (size_t i = 0; i < reg.table_len; i++) {
+        if (!g_ascii_strcasecmp(reg.known[i].entry->name, name)) {
+            return &reg.known[i];
+        }
+    }
+    return NULL;
+}
+
+static bool contains(const GPtrArray *a, const void *p)
+{
+    return g_ptr_array_find((GPtrArray *)a, p, NULL);
+}
+
+/* Providers of @text in order; NULL and an error on an unknown name. */
+static GPtrArray *parse_order(const char *text, const char *where, GError **errp)
+{
+    g_autoptr(GPtrArray) order = g_ptr_array_new();
+    g_auto(GStrv) words = g_strsplit(text ? text : "...", ",", -1);
+
+    for (char **w = words; *w; w++) {
+        const char *name = g_strstrip(*w);
+
+        if (!strcmp(name, "...")) {
+            if (w[1]) {
+                qcrypto_error(errp, QCRYPTO_ERROR_INVALID_ARGUMENT,
+                              "%s: \"...\" must come last", where);
+                return NULL;
+            }
+            for (size_t i = 0; i < reg.table_len; i++) {
+                if (!reg.known[i].entry->opt_in &&
+                    !contains(order, &reg.known[i])) {
+                    g_ptr_array_add(order, &reg.known[i]);
+                }
+            }
+            continue;
+        }
+        Known *k = find_known(name);
+        if (!k) {
+            qcrypto_error(errp, QCRYPTO_ERROR_INVALID_ARGUMENT,
+                          "%s: unknown provider '%s'", where, name);
+            return NULL;
+        }
+        if (contains(order, k)) {
+            qcrypto_error(errp, QCRYPTO_ERROR_INVALID_ARGUMENT,
+                          "%s: provider '%s' is named twice", where, name);
+            return NULL;
+        }
+        g_ptr_array_add(order, k);
+    }
+    return g_steal_pointer(&order);
+}
+
+static bool selectable(const QCryptoCandidate *c)
+{
+    return !c->refused && !(c->row->flags & (QCRYPTO_ROW_AVOID | QCRYPTO_ROW_BENCH));
+}
+
+static void slot_add(Slot *slot, QCryptoCandidate *c)
+{
+    slot->items = g_renew(QCryptoCandidate *, slot->items, slot->n + 1);
+    slot->items[slot->n++] = c;
+}
+
+static Selection *make_selection(const GPtrArray *order)
+{
+    Selection *s = g_new0(Selection, 1);
+    GString *text = g_string_new(NULL);
+    GPtrArray *all = g_ptr_array_new();
+
+    s->slots = g_new0(Slot, reg.n_slots);
+    for (guint i = 0; i < order->len; i++) {
+        Known *k = g_ptr_array_index(order, i);
+
+        g_string_append_printf(text, "%s%s", i ? "," : "", k->entry->name);
+        for (size_t j = 0; j < k->n; j++) {
+            g_ptr_array_add(all, &k->candidates[j]);
+        }
+    }
+    /* constant-time rows of every provider first, then the others */
+    for (unsigned leaky = 0; leaky < 2; leaky++) {
+        for (guint i = 0; i < all->len; i++) {
+            QCryptoCandidate *c = g_ptr_array_index(all, i);
+            const QCryptoRow *r = c->row;
+            const int slot = slot_of(r->kind, r->alg, r->mode);
+
+            if (slot >= 0 && selectable(c) &&
+                !(r->flags & QCRYPTO_ROW_LEAKY) == !leaky) {
+                slot_add(&s->slots[slot], c);
+            }
+        }
+    }
+    /* walks see the rows of providers outside the order too */
+    for (size_t i = 0; i < reg.table_len; i++) {
+        Known *k = &reg.known[i];
+
+        for (size_t j = 0; j < k->n && !contains(order, k); j++) {
+            g_ptr_array_add(all, &k->candidates[j]);
+        }
+    }
+    s->n_all = all->len;
+    s->all = (QCryptoCandidate **)g_ptr_array_free(all, FALSE);
+    s->order = g_string_free(text, FALSE);
+    return s;
+}
+
+/* Called with the lock held. */
+static Selection *publish(const char *order, const char *where, GError **errp)
+{
+    g_autoptr(GPtrArray) list = parse_order(order, where, errp);
+
+    if (!list) {
+        return NULL;
+    }
+    Selection *s = make_selection(list);
+    Selection *old = g_atomic_pointer_get(&reg.current);
+    if (old) {
+        if (!reg.retired) {
+            reg.retired = g_ptr_array_new();
+        }
+        g_ptr_array_add(reg.retired, old);
+    }
+    g_atomic_pointer_set(&reg.current, s);
+    return s;
+}
+
+/* The order of the environment, or the written one. */
+static Selection *publish_default(GError **errp)
+{
+    const char *env = getenv("QCRYPTO_PROVIDER");
+
+    return publish(env && *env ? env : NULL, "QCRYPTO_PROVIDER", errp);
+}
+
+static Selection *selection(GError **errp)
+{
+    Selection *s = g_atomic_pointer_get(&reg.current);
+
+    if (G_LIKELY(s)) {
+        return s;
+    }
+    g_mutex_lock(&reg.lock);
+    s = g_atomic_pointer_get(&reg.current);
+    if (!s && !reg.error) {
+        make_known();
+        if (qcrypto_cpu_error()) {
+            reg.error = g_error_copy(qcrypto_cpu_error());
+        } else {
+            s = publish_default(&reg.error);
+        }
+    }
+    if (!s && errp) {
+        *errp = g_error_copy(reg.error);
+    }
+    g_mutex_unlock(&reg.lock);
+    return s;
+}
+
+void qcrypto_select_set_table(const QCryptoProviderEntry *table, size_t n)
+{
+    g_mutex_lock(&reg.lock);
+    /* what existed stays allocated: objects point to its rows */
+    reg.table = table;
+    reg.table_len = n;
+    reg.known = NULL;
+    reg.list = NULL;
+    g_clear_error(&reg.error);
+    g_atomic_pointer_set(&reg.current, NULL);
+    g_mutex_unlock(&reg.lock);
+}
+
+QCryptoCandidate *const *qcrypto_select(QCryptoKind kind, int alg, int mode,
+                                        size_t *n, GError **errp)
+{
+    static QCryptoCandidate *const none[1] = {NULL};
+    Selection *s = selection(errp);
+
+    *n = 0;
+    if (!s) {
+        return NULL;
+    }
+    const int slot = slot_of(kind, alg, mode);
+    if (slot < 0 || !s->slots[slot].n) {
+        return none;
+    }
+    *n = s->slots[slot].n;
+    return s->slots[slot].items;
+}
+
+/* The first use of a row; threads that come meanwhile wait. */
+static void test_candidate(QCryptoCandidate *c)
+{
+    static GMutex lock;
+
+    g_mutex_lock(&lock);
+    if (g_atomic_int_get(&c->state) == UNTESTED) {
+        GError *err = NULL;
+
+        if (qcrypto_selftest(c->row, &err) < 0) {
+            c->failure = take_message(err);
+            g_atomic_int_set(&c->state, FAILED);
+        } else {
+            g_atomic_int_set(&c->state, PASSED);
+        }
+    }
+    g_mutex_unlock(&lock);
+}
+
+bool qcrypto_candidate_usable(QCryptoCandidate *c, const char **why)
+{
+    if (G_LIKELY(g_atomic_int_get(&c->state) == PASSED)) {
+        return true;
+    }
+    if (!c->refused && g_atomic_int_get(&c->state) == UNTESTED) {
+        test_candidate(c);
+    }
+    if (why) {
+        *why = c->refused ? c->refused : c->failure;
+    }
+    return !c->refused && g_atomic_int_get(&c->state) == PASSED;
+}
+
+const char *qcrypto_describe(char *buf, QCryptoKind kind, int alg, int mode)
+{
+    const QCryptoAlg *a = qcrypto_alg(kind, alg);
+
+    if (!a) {
+        g_snprintf(buf, 64, "%s algorithm %d", qcrypto_kind_name(kind), alg);
+    } else if (mode == -1) {
+        g_snprintf(buf, 64, "%s", a->name);
+    } else if (!qcrypto_mode_name(mode)) {
+        g_snprintf(buf, 64, "%s mode %d", a->name, mode);
+    } else {
+        g_snprintf(buf, 64, "%s-%s", a->name, qcrypto_mode_name(mode));
+    }
+    return buf;
+}
+
+QCryptoCandidate *qcrypto_select_named(const char *name, QCryptoKind kind,
+                                       int alg, int mode, GError **errp)
+{
+    char what[64];
+
+    qcrypto_describe(what, kind, alg, mode);
+    if (!name) {
+        qcrypto_error_null(errp, "provider");
+        return NULL;
+    }
+    if (!selection(errp)) {
+        return NULL;
+    }
+    g_auto(GStrv) part = g_strsplit(name, ":", 2);
+    const char *pname = part[0] ? part[0] : "";
+    const char *impl = part[0] ? part[1] : NULL;
+    Known *k = find_known(pname);
+    if (!k) {
+        qcrypto_error_unavailable(errp, pname, "there is no backend of this name");
+        return NULL;
+    }
+    if (k->refused) {
+        qcrypto_error_unavailable(errp, pname, "%s", k->refused);
+        return NULL;
+    }
+
+    const char *why = NULL;
+    for (size_t i = 0; i < k->n; i++) {
+        QCryptoCandidate *c = &k->candidates[i];
+        const QCryptoRow *r = c->row;
+
+        if (r->kind != kind || r->alg != alg || r->mode != mode ||
+            (impl ? strcmp(impl, r->impl) != 0
+                  : (r->flags & (QCRYPTO_ROW_AVOID | QCRYPTO_ROW_BENCH)) != 0)) {
+            continue;
+        }
+        if (qcrypto_candidate_usable(c, &why)) {
+            return c;
+        }
+    }
+    if (why) {
+        qcrypto_error_unavailable(errp, name, "%s: %s", what, why);
+    } else if (impl) {
+        qcrypto_error_unsupported(errp, what,
+                                  "backend %s has no implementation '%s' of it",
+                                  pname, impl);
+    } else {
+        qcrypto_error_unsupported(errp, what, "backend %s does not offer it",
+                                  pname);
+    }
+    return NULL;
+}
+
+QCryptoCandidate *const *qcrypto_candidates(size_t *n, GError **errp)
+{
+    Selection *s = selection(errp);
+
+    *n = s ? s->n_all : 0;
+    return s ? s->all : NULL;
+}
+
+/* ---- public: provider.h ---- */
+
+int qcrypto_providers_set_order(const char *order, GError **errp)
+{
+    if (!selection(errp)) {
+        return -1;
+    }
+    g_mutex_lock(&reg.lock);
+    Selection *s = order && *order ? publish(order, "provider order", errp)
+                                   : publish_default(errp);
+    g_mutex_unlock(&reg.lock);
+    return s ? 0 : -1;
+}
+
+char *qcrypto_providers_get_order(GError **errp)
+{
+    Selection *s = selection(errp);
+
+    return s ? g_strdup(s->order) : NULL;
+}
+
+const QCryptoProviderInfo *qcrypto_providers_list(size_t *n)
+{
+    selection(NULL);
+    g_mutex_lock(&reg.lock);
+    make_known();
+    if (!reg.list) {
+        reg.list = g_new0(QCryptoProviderInfo, reg.table_len);
+        for (size_t i = 0; i < reg.table_len; i++) {
+            const Known *k = &reg.known[i];
+            const QCryptoProvider *p = k->entry->provider;
+
+            reg.list[i] = (QCryptoProviderInfo){
+                .name = k->entry->name,
+                .version = p && p->version ? p->version() : NULL,
+                .compiled = p != NULL,
+                .available = !k->refused,
+                .reason = k->refused,
+            };
+        }
+    }
+    *n = reg.table_len;
+    const QCryptoProviderInfo *list = reg.list;
+    g_mutex_unlock(&reg.lock);
+    return list;
+}
+
+static bool is_selected(QCryptoCandidate *c)
+{
+    size_t n;
+    QCryptoCandidate *const *list = qcrypto_select(
+        c->row->kind, c->row->alg, c->row->mode, &n, NULL);
+
+    for (size_t i = 0; i < n; i++) {
+        if (qcrypto_candidate_usable(list[i], NULL)) {
+            return list[i] == c;
+        }
+    }
+    return false;
+}
+
+QCryptoRowInfo *qcrypto_rows_list(size_t *n, GError **errp)
+{
+    QCryptoCandidate *const *all = qcrypto_candidates(n, errp);
+
+    if (!all) {
+        return NULL;
+    }
+    QCryptoRowInfo *list = g_new0(QCryptoRowInfo, *n ? *n : 1);
+    for (size_t i = 0; i < *n; i++) {
+        QCryptoCandidate *c = all[i];
+        const QCryptoRow *r = c->row;
+        const char *why = NULL;
+        const bool usable = qcrypto_candidate_usable(c, &why);
+        const QCryptoAlg *alg = qcrypto_alg(r->kind, r->alg);
+
+        list[i] = (QCryptoRowInfo){
+            .kind = qcrypto_kind_name(r->kind),
+            .algorithm = alg ? alg->name : "?",
+            .mode = qcrypto_mode_name(r->mode),
+            .provider = c->provider->name,
+            .impl = r->impl,
+            .constant_time = !(r->flags & QCRYPTO_ROW_LEAKY),
+            .avoid = r->flags & QCRYPTO_ROW_AVOID,
+            .benchmark = r->flags & QCRYPTO_ROW_BENCH,
+            .usable = usable,
+            .selected = usable && is_selected(c),
+            .reason = g_strdup(usable ? NULL : why),
+            .kind_id = (int)r->kind,
+            .alg_id = r->alg,
+            .mode_id = r->mode,
+        };
+    }
+    return list;
+}
+
+void qcrypto_rows_free(QCryptoRowInfo *rows, size_t n)
+{
+    for (size_t i = 0; rows && i < n; i++) {
+        g_free(rows[i].reason);
+    }
+    g_free(rows);
+}
+
+char *qcrypto_cpu_describe(void)
+{
+    g_autofree char *now = qcrypto_cpu_names(qcrypto_cpu_features(), " ");
+    const uint32_t off = qcrypto_cpu_hardware() & ~qcrypto_cpu_features();
+
+    if (!off) {
+        return g_steal_pointer(&now);
+    }
+    g_autofree char *names = qcrypto_cpu_names(off, " ");
+    return g_strdup_printf("%s (off: %s)", now, names);
+}

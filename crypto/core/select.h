@@ -1,0 +1,64 @@
+/*
+ * Selection: from (kind, algorithm, mode) to the row that serves it
+ *
+ * One immutable selection is in force at a time, published by one atomic
+ * pointer; a change of order builds another and swaps the pointer.  Earlier
+ * selections stay allocated (a change is rare, a reader may still hold one).
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#ifndef QCRYPTO_CORE_SELECT_H
+#define QCRYPTO_CORE_SELECT_H
+
+#include "crypto/base/rows.h"
+
+struct QCryptoProviderEntry;
+
+/* A row with what became of it in this process. */
+typedef struct QCryptoCandidate QCryptoCandidate;
+struct QCryptoCandidate {
+    const QCryptoProvider *provider;
+    const QCryptoRow *row;
+    const char *refused; /* why it can never run here, or NULL */
+    int state;           /* self-test; atomic, private to select.c */
+    char *failure;       /* text of a failed self-test */
+};
+
+/*
+ * The candidates for one (kind, algorithm, mode), best first, *n of them;
+ * rows that can not be selected are left out.  NULL with an error when
+ * QCRYPTO_PROVIDER or QCRYPTO_CPU is wrong; *n == 0 with no error when nobody
+ * offers it.
+ */
+QCryptoCandidate *const *qcrypto_select(QCryptoKind kind, int alg, int mode,
+                                        size_t *n, GError **errp);
+
+/*
+ * True when the candidate may be used; runs its self-test the first time.
+ * Otherwise *why, if not NULL, is the reason (owned by the callee).
+ */
+bool qcrypto_candidate_usable(QCryptoCandidate *c, const char **why);
+
+/*
+ * The one candidate that "provider" or "provider:impl" names, checked and
+ * self-tested; NULL with an error that says what is missing.  Without impl:
+ * the provider's first selectable usable row (then, of its rows, those marked
+ * avoid are not taken).
+ */
+QCryptoCandidate *qcrypto_select_named(const char *name, QCryptoKind kind,
+                                       int alg, int mode, GError **errp);
+
+/* Every candidate in the order of trial, for walks. */
+QCryptoCandidate *const *qcrypto_candidates(size_t *n, GError **errp);
+
+/*
+ * For tests: another provider table, and the environment read again.  Only
+ * while no other thread is in the library; objects made before keep working.
+ */
+void qcrypto_select_set_table(const struct QCryptoProviderEntry *table,
+                              size_t n);
+
+/* "aes-256-xts", "sha256": for error texts; buf of 64 bytes */
+const char *qcrypto_describe(char *buf, QCryptoKind kind, int alg, int mode);
+
+#endif

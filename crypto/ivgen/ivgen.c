@@ -1,0 +1,145 @@
+/*
+ * IV generators
+ *
+ * Each is one function that fills an IV from a sector number; essiv then
+ * encrypts it.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#include "crypto/ivgen/ivgen.h"
+
+#include <string.h>
+
+#include "crypto/base/algs.h"
+#include "crypto/base/error.h"
+#include "crypto/base/secure.h"
+
+struct QCryptoIVGen {
+    QCryptoIVGenAlgo alg;
+    QCryptoCipherAlgo cipher;
+    QCryptoHashAlgo hash;
+    unsigned shift; /* benbi: cipher blocks in 512 bytes, as a power of 2 */
+};
+
+static void put_le64(uint8_t *p, size_t n, uint64_t v)
+{
+    for (size_t i = 0; i < n; i++) {
+        p[i] = i < 8 ? (uint8_t)(v >> 8 * i) : 0;
+    }
+}
+
+/* right-aligned; the high bytes go when n < 8 */
+static void put_be64(uint8_t *p, size_t n, uint64_t v)
+{
+    for (size_t i = 0; i < n; i++) {
+        p[n - 1 - i] = i < 8 ? (uint8_t)(v >> 8 * i) : 0;
+    }
+}
+
+typedef void FillFunc(const QCryptoIVGen *g, uint64_t sector, uint8_t *iv,
+                      size_t niv);
+
+static void plain(const QCryptoIVGen *g G_GNUC_UNUSED, uint64_t sector,
+                  uint8_t *iv, size_t niv)
+{
+    put_le64(iv, niv, (uint32_t)sector);
+}
+
+static void plain64(const QCryptoIVGen *g G_GNUC_UNUSED, uint64_t sector,
+                    uint8_t *iv, size_t niv)
+{
+    put_le64(iv, niv, sector);
+}
+
+static void plain64be(const QCryptoIVGen *g G_GNUC_UNUSED, uint64_t sector,
+                      uint8_t *iv, size_t niv)
+{
+    put_be64(iv, niv, sector);
+}
+
+static void benbi(const QCryptoIVGen *g, uint64_t sector, uint8_t *iv, size_t niv)
+{
+    put_be64(iv, niv, (sector << g->shift) + 1);
+}
+
+static FillFunc *const fill[QCRYPTO_IV_GEN_ALGO__MAX] = {
+    [QCRYPTO_IV_GEN_ALGO_PLAIN] = plain,
+    [QCRYPTO_IV_GEN_ALGO_PLAIN64] = plain64,
+    [QCRYPTO_IV_GEN_ALGO_PLAIN64BE] = plain64be,
+    [QCRYPTO_IV_GEN_ALGO_BENBI] = benbi,
+};
+
+QCryptoIVGen *qcrypto_ivgen_new(QCryptoIVGenAlgo alg, QCryptoCipherAlgo cipheralg,
+                                QCryptoHashAlgo hash, const uint8_t *key,
+                                size_t nkey, GError **errp)
+{
+    const QCryptoAlg *a = qcrypto_alg(QCRYPTO_KIND_IVGEN, (int)alg);
+    const QCryptoAlg *c = qcrypto_alg(QCRYPTO_KIND_CIPHER, (int)cipheralg);
+
+    (void)key;
+    (void)nkey;
+    if (!a || !c) {
+        qcrypto_error(errp, QCRYPTO_ERROR_INVALID_ARGUMENT, "unknown %s %d",
+                      a ? "cipher" : "IV generator", a ? (int)cipheralg : (int)alg);
+        return NULL;
+    }
+    if (!fill[alg]) {
+        qcrypto_error_unsupported(errp, a->name, "no hash in this build");
+        return NULL;
+    }
+    QCryptoIVGen *g = qcrypto_alloc(sizeof(*g));
+    if (!g) {
+        qcrypto_error_memory(errp, "an IV generator", 1, 0);
+        return NULL;
+    }
+    g->alg = alg;
+    g->cipher = cipheralg;
+    g->hash = hash;
+    /* 512 bytes are 2^9; block lengths are 2^3 and 2^4 */
+    g->shift = c->block_len == 8 ? 6 : 5;
+    return g;
+}
+
+void qcrypto_ivgen_free(QCryptoIVGen *g)
+{
+    qcrypto_wipe_free(g, sizeof(*g));
+}
+
+int qcrypto_ivgen_run(const QCryptoIVGen *g, uint64_t first, uint64_t step,
+                      size_t n, uint8_t *ivs, size_t niv, GError **errp G_GNUC_UNUSED)
+{
+    FillFunc *f = fill[g ? g->alg : QCRYPTO_IV_GEN_ALGO_PLAIN64];
+
+    for (size_t i = 0; i < n; i++) {
+        f(g, first + i * step, ivs + i * niv, niv);
+    }
+    return 0;
+}
+
+int qcrypto_ivgen_calculate(const QCryptoIVGen *g, uint64_t sector, uint8_t *iv,
+                            size_t niv, GError **errp)
+{
+    if (!g || !iv) {
+        return qcrypto_error_null(errp, g ? "iv" : "ivgen");
+    }
+    if (niv < 1 || niv > 16) {
+        return qcrypto_error(errp, QCRYPTO_ERROR_INVALID_ARGUMENT,
+                             "an IV has 1 to 16 bytes, not %zu", niv);
+    }
+    return qcrypto_ivgen_run(g, sector, 0, 1, iv, niv, errp);
+}
+
+QCryptoIVGenAlgo qcrypto_ivgen_get_algorithm(const QCryptoIVGen *g)
+{
+    return g->alg;
+}
+
+QCryptoCipherAlgo qcrypto_ivgen_get_cipher(const QCryptoIVGen *g)
+{
+    return g->cipher;
+}
+
+QCryptoHashAlgo qcrypto_ivgen_get_hash(const QCryptoIVGen *g)
+{
+    return g->hash;
+}

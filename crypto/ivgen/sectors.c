@@ -1,0 +1,98 @@
+/*
+ * Runs of sectors
+ *
+ * IVs are made a batch at a time on the stack and go to the cipher with the
+ * whole batch, so that a fused kernel sees one long run of data units.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#include <qcrypto/cipher.h>
+
+#include "crypto/base/error.h"
+#include "crypto/core/cipher.h"
+#include "crypto/ivgen/ivgen.h"
+
+/* IVs of a batch: 2 KiB of stack, 64 KiB of 512-byte sectors */
+#define BATCH 128
+
+static int check(const QCryptoCipher *cipher, size_t sector_size, const void *in,
+                 const void *out, size_t nsectors, unsigned flags, GError **errp)
+{
+    if (!cipher) {
+        return qcrypto_error_null(errp, "cipher");
+    }
+    if (!sector_size || sector_size % 512) {
+        return qcrypto_error(errp, QCRYPTO_ERROR_INVALID_ARGUMENT,
+                             "sector size %zu is not a multiple of 512 bytes",
+                             sector_size);
+    }
+    if (flags & ~(unsigned)QCRYPTO_SECTOR_IV_LARGE_SECTORS) {
+        return qcrypto_error(errp, QCRYPTO_ERROR_INVALID_ARGUMENT,
+                             "unknown sector flags 0x%x", flags);
+    }
+    if (nsectors > PTRDIFF_MAX / sector_size) {
+        return qcrypto_error(errp, QCRYPTO_ERROR_INVALID_ARGUMENT,
+                             "%zu sectors of %zu bytes are too long", nsectors,
+                             sector_size);
+    }
+    /* over the whole run, before the first batch is written */
+    const size_t len = nsectors * sector_size;
+    const uintptr_t a = (uintptr_t)in, b = (uintptr_t)out;
+    if ((!in || !out) && len) {
+        return qcrypto_error_null(errp, in ? "out" : "in");
+    }
+    if (a != b && (a > b ? a - b : b - a) < len) {
+        return qcrypto_error_overlap(errp, "a run of sectors");
+    }
+    return 0;
+}
+
+static int sectors(const QCryptoCipher *cipher, int decrypt,
+                   const QCryptoIVGen *ivgen, uint64_t iv_sector,
+                   size_t sector_size, const uint8_t *in, uint8_t *out,
+                   size_t nsectors, unsigned flags, GError **errp)
+{
+    if (check(cipher, sector_size, in, out, nsectors, flags, errp) < 0) {
+        return -1;
+    }
+    const size_t niv = qcrypto_cipher_get_iv_len(
+        qcrypto_cipher_get_algorithm(cipher), qcrypto_cipher_get_mode(cipher));
+    const uint64_t step =
+        flags & QCRYPTO_SECTOR_IV_LARGE_SECTORS ? 1 : sector_size / 512;
+    uint8_t ivs[BATCH * 16];
+    int ret = 0;
+
+    for (size_t done = 0; done < nsectors && ret == 0;) {
+        const size_t n = MIN(nsectors - done, BATCH);
+
+        if (niv) {
+            ret = qcrypto_ivgen_run(ivgen, iv_sector + done * step, step, n, ivs,
+                                    niv, errp);
+        }
+        if (ret == 0) {
+            ret = qcrypto_cipher_units(cipher, decrypt, niv ? ivs : NULL,
+                                       sector_size, in + done * sector_size,
+                                       out + done * sector_size, n, errp);
+        }
+        done += n;
+    }
+    return ret;
+}
+
+int qcrypto_cipher_encrypt_sectors(const QCryptoCipher *cipher,
+                                   const QCryptoIVGen *ivgen, uint64_t iv_sector,
+                                   size_t sector_size, const void *in, void *out,
+                                   size_t nsectors, unsigned flags, GError **errp)
+{
+    return sectors(cipher, 0, ivgen, iv_sector, sector_size, in, out, nsectors,
+                   flags, errp);
+}
+
+int qcrypto_cipher_decrypt_sectors(const QCryptoCipher *cipher,
+                                   const QCryptoIVGen *ivgen, uint64_t iv_sector,
+                                   size_t sector_size, const void *in, void *out,
+                                   size_t nsectors, unsigned flags, GError **errp)
+{
+    return sectors(cipher, 1, ivgen, iv_sector, sector_size, in, out, nsectors,
+                   flags, errp);
+}
