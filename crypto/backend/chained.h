@@ -24,8 +24,8 @@
 #include "crypto/mode/context.h"
 
 /* decrypts len bytes, a multiple of the block; 0, or the library's error */
-typedef int qcrypto_chained_func(void *handle, uint8_t *dst,
-                                 const uint8_t *src, size_t len);
+typedef int qcrypto_chained_func(void *handle, uint8_t *dst, const uint8_t *src,
+                                 size_t len);
 
 /*
  * ECB decryption through cbc, whose handle has an IV of zeros.  length is a
@@ -36,7 +36,7 @@ static inline int qcrypto_chained_decrypt(qcrypto_chained_func *cbc,
                                           size_t length, uint8_t *dst,
                                           const uint8_t *src)
 {
-    uint8_t late[QCRYPTO_MODE_BLOCK_MAX + QCRYPTO_MODE_BATCH] = { 0 };
+    uint8_t late[QCRYPTO_MODE_BLOCK_MAX + QCRYPTO_MODE_BATCH] = {0};
     int failed = 0;
 
     while (length && !failed) {

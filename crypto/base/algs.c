@@ -9,7 +9,9 @@
 #include "crypto/base/algs.h"
 
 #include <qcrypto/cipher.h>
+#include <qcrypto/hash.h>
 #include <qcrypto/ivgen.h>
+#include <qcrypto/kdf.h>
 
 #define CIPHER(id, name, family, key, block)                                   \
     {QCRYPTO_KIND_CIPHER, QCRYPTO_CIPHER_ALGO_##id, name, family, family, key, \
@@ -20,6 +22,8 @@
 #define CHACHA(rounds)                                                       \
     {QCRYPTO_KIND_CHACHA, QCRYPTO_CHACHA_ALGO_CHACHA##rounds,                \
      "chacha" #rounds, "chacha" #rounds, "chacha" #rounds, 32, 64, 0}
+#define ARGON2(id, name) \
+    {QCRYPTO_KIND_ARGON2, QCRYPTO_ARGON2_ALGO_##id, name, name, name, 0, 0, 0}
 #define IVGEN(id, name) \
     {QCRYPTO_KIND_IVGEN, QCRYPTO_IV_GEN_ALGO_##id, name, name, name, 0, 0, 0}
 
@@ -60,6 +64,9 @@ static const QCryptoAlg algs[] = {
     CHACHA(8),
     CHACHA(12),
     CHACHA(20),
+
+    ARGON2(ARGON2I,  "argon2i"),
+    ARGON2(ARGON2ID, "argon2id"),
 
     IVGEN(PLAIN,     "plain"),
     IVGEN(PLAIN64,   "plain64"),
@@ -216,4 +223,24 @@ const char *qcrypto_ivgen_algo_name(QCryptoIVGenAlgo alg)
 int qcrypto_ivgen_algo_from_name(const char *name)
 {
     return alg_id(QCRYPTO_KIND_IVGEN, name);
+}
+
+const char *qcrypto_hash_algo_name(QCryptoHashAlgo alg)
+{
+    return alg_name(QCRYPTO_KIND_HASH, (int)alg);
+}
+
+int qcrypto_hash_algo_from_name(const char *name)
+{
+    return alg_id(QCRYPTO_KIND_HASH, name);
+}
+
+const char *qcrypto_argon2_algo_name(QCryptoArgon2Algo alg)
+{
+    return alg_name(QCRYPTO_KIND_ARGON2, (int)alg);
+}
+
+int qcrypto_argon2_algo_from_name(const char *name)
+{
+    return alg_id(QCRYPTO_KIND_ARGON2, name);
 }

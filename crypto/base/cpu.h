@@ -58,6 +58,10 @@ enum {
                            QCRYPTO_CPU_PCLMUL,
     QCRYPTO_CPU_AES_VAES512 =
         QCRYPTO_CPU_AES_VAES | QCRYPTO_CPU_AVX512 | QCRYPTO_CPU_VPCLMUL,
+
+    /* the same for SHA */
+    QCRYPTO_CPU_SHA_NI = QCRYPTO_CPU_SHANI | QCRYPTO_CPU_SSE41,
+    QCRYPTO_CPU_SHA_AVX2 = QCRYPTO_CPU_AVX2 | QCRYPTO_CPU_BMI2,
 };
 
 /* The features in force: the hardware's less what QCRYPTO_CPU took away. */

@@ -9,9 +9,9 @@
  */
 #include "crypto/core/cipher.h"
 
-#include <qcrypto/provider.h>
 #include <string.h>
 
+#include "crypto/base/bytes.h"
 #include "crypto/base/error.h"
 #include "crypto/base/secure.h"
 #include "crypto/core/select.h"
@@ -73,16 +73,8 @@ size_t qcrypto_cipher_get_iv_len(QCryptoCipherAlgo alg, QCryptoCipherMode mode)
 
 bool qcrypto_cipher_supports(QCryptoCipherAlgo alg, QCryptoCipherMode mode)
 {
-    size_t n;
-    QCryptoCandidate *const *list =
-        qcrypto_select(QCRYPTO_KIND_CIPHER, (int)alg, (int)mode, &n, NULL);
-
-    for (size_t i = 0; i < n; i++) {
-        if (qcrypto_candidate_usable(list[i], NULL)) {
-            return true;
-        }
-    }
-    return false;
+    return qcrypto_select_usable(QCRYPTO_KIND_CIPHER, (int)alg, (int)mode, 0,
+                                 NULL) != NULL;
 }
 
 /* An object on this very row, or NULL with the error of its init. */
@@ -121,9 +113,8 @@ static const QCryptoAlg *check_new(QCryptoCipherAlgo alg, QCryptoCipherMode mode
     char what[64];
 
     if (G_UNLIKELY(!a || !qcrypto_mode_name((int)mode))) {
-        qcrypto_error_unknown(errp, "cipher",
-                              qcrypto_describe(what, QCRYPTO_KIND_CIPHER,
-                                               (int)alg, (int)mode));
+        qcrypto_error(errp, QCRYPTO_ERROR_INVALID_ARGUMENT, "unknown cipher %s %d",
+                      a ? "mode" : "algorithm", a ? (int)mode : (int)alg);
         return NULL;
     }
     if (G_UNLIKELY(mode == QCRYPTO_CIPHER_MODE_XTS && a->block_len != 16)) {
@@ -144,55 +135,27 @@ static const QCryptoAlg *check_new(QCryptoCipherAlgo alg, QCryptoCipherMode mode
     return a;
 }
 
-static void no_row(QCryptoCipherAlgo alg, QCryptoCipherMode mode,
-                   const GError *last, GError **errp)
-{
-    char what[64];
-    g_autofree char *order = qcrypto_providers_get_order(NULL);
-
-    qcrypto_describe(what, QCRYPTO_KIND_CIPHER, (int)alg, (int)mode);
-    if (last) {
-        qcrypto_error_unsupported(errp, what, "%s", last->message);
-    } else {
-        qcrypto_error_unsupported(errp, what,
-                                  "no usable implementation among providers %s",
-                                  order);
-    }
-}
-
 QCryptoCipher *qcrypto_cipher_new(QCryptoCipherAlgo alg, QCryptoCipherMode mode,
                                   const uint8_t *key, size_t nkey, GError **errp)
 {
     const QCryptoAlg *a = check_new(alg, mode, key, nkey, errp);
-    GError *last = NULL;
-    size_t n;
+    g_autoptr(GError) last = NULL;
+    QCryptoCandidate *cand;
 
     if (!a) {
         return NULL;
     }
-    QCryptoCandidate *const *list =
-        qcrypto_select(QCRYPTO_KIND_CIPHER, (int)alg, (int)mode, &n, errp);
-    if (!list) {
-        return NULL;
-    }
-    for (size_t i = 0; i < n; i++) {
-        if (!qcrypto_candidate_usable(list[i], NULL)) {
-            continue;
-        }
+    /* a row may be narrower than its algorithm: then the next one serves */
+    for (size_t i = 0; (cand = qcrypto_select_usable(
+                            QCRYPTO_KIND_CIPHER, (int)alg, (int)mode, i, &i));
+         i++) {
         g_clear_error(&last);
-        QCryptoCipher *c = new_on(list[i], a, key, nkey, &last);
+        QCryptoCipher *c = new_on(cand, a, key, nkey, &last);
         if (c) {
             return c;
         }
-        /* a row may be narrower than its algorithm, or its library out of
-         * order: the next one serves; want of memory is final */
-        if (g_error_matches(last, QCRYPTO_ERROR, QCRYPTO_ERROR_OUT_OF_MEMORY)) {
-            g_propagate_error(errp, last);
-            return NULL;
-        }
     }
-    no_row(alg, mode, last, errp);
-    g_clear_error(&last);
+    qcrypto_select_failed(QCRYPTO_KIND_CIPHER, (int)alg, (int)mode, last, errp);
     return NULL;
 }
 
@@ -259,15 +222,6 @@ int qcrypto_cipher_setiv(QCryptoCipher *c, const uint8_t *iv, size_t niv,
     return 0;
 }
 
-/* Two ranges of len bytes share some but are not the same. */
-static bool overlap(const void *in, const void *out, size_t len)
-{
-    const uintptr_t a = (uintptr_t)in;
-    const uintptr_t b = (uintptr_t)out;
-
-    return a != b && (a > b ? a - b : b - a) < len;
-}
-
 /* What a piece of message may not be: 0, or -1 and the error. */
 static int check_len(const QCryptoCipher *c, size_t len, GError **errp)
 {
@@ -295,7 +249,7 @@ static int check_buffers(const QCryptoCipher *c, const void *in, const void *out
     if (G_UNLIKELY((!in || !out) && len)) {
         return qcrypto_error_null(errp, in ? "out" : "in");
     }
-    if (G_UNLIKELY(overlap(in, out, len))) {
+    if (G_UNLIKELY(qcrypto_overlap(in, out, len))) {
         return qcrypto_error_overlap(errp, describe(what, c));
     }
     return 0;
@@ -394,30 +348,6 @@ int qcrypto_cipher_units(const QCryptoCipher *c, int decrypt, const uint8_t *ivs
 
 /* ---- weak keys ---- */
 
-/*
- * The weak and semi-weak keys of DES (NIST SP 800-67r2, 3.3.2) without their
- * parity bits: each half of the key schedule's registers is a constant or
- * alternates.  Bytes are masked with 0xfe before they are compared.
- */
-static const uint8_t des_weak[16][8] = {
-    {0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00},
-    {0xfe, 0xfe, 0xfe, 0xfe, 0xfe, 0xfe, 0xfe, 0xfe},
-    {0x1e, 0x1e, 0x1e, 0x1e, 0x0e, 0x0e, 0x0e, 0x0e},
-    {0xe0, 0xe0, 0xe0, 0xe0, 0xf0, 0xf0, 0xf0, 0xf0},
-    {0x00, 0xfe, 0x00, 0xfe, 0x00, 0xfe, 0x00, 0xfe},
-    {0xfe, 0x00, 0xfe, 0x00, 0xfe, 0x00, 0xfe, 0x00},
-    {0x1e, 0xe0, 0x1e, 0xe0, 0x0e, 0xf0, 0x0e, 0xf0},
-    {0xe0, 0x1e, 0xe0, 0x1e, 0xf0, 0x0e, 0xf0, 0x0e},
-    {0x00, 0xe0, 0x00, 0xe0, 0x00, 0xf0, 0x00, 0xf0},
-    {0xe0, 0x00, 0xe0, 0x00, 0xf0, 0x00, 0xf0, 0x00},
-    {0x1e, 0xfe, 0x1e, 0xfe, 0x0e, 0xfe, 0x0e, 0xfe},
-    {0xfe, 0x1e, 0xfe, 0x1e, 0xfe, 0x0e, 0xfe, 0x0e},
-    {0x00, 0x1e, 0x00, 0x1e, 0x00, 0x0e, 0x00, 0x0e},
-    {0x1e, 0x00, 0x1e, 0x00, 0x0e, 0x00, 0x0e, 0x00},
-    {0xe0, 0xfe, 0xe0, 0xfe, 0xf0, 0xfe, 0xf0, 0xfe},
-    {0xfe, 0xe0, 0xfe, 0xe0, 0xfe, 0xf0, 0xfe, 0xf0},
-};
-
 /* 1 when a and b agree in the bits of mask, without a branch on them */
 static unsigned same8(const uint8_t *a, const uint8_t *b, uint8_t mask)
 {
@@ -429,14 +359,25 @@ static unsigned same8(const uint8_t *a, const uint8_t *b, uint8_t mask)
     return (diff - 1) >> 31;
 }
 
+/*
+ * The 64 keys of DES with four subkeys or fewer (NIST SP 800-67r1, 3.4.2: weak,
+ * semi-weak and possibly weak).  Parity bits apart, the first four bytes are
+ * of {00, 1e, e0, fe} and their sum without carry is 0; the last four follow
+ * them through {00, 0e, f0, fe}.
+ */
 static unsigned des_is_weak(const uint8_t *key)
 {
-    unsigned weak = 0;
+    unsigned diff = 0, sum = 0;
 
-    for (size_t i = 0; i < G_N_ELEMENTS(des_weak); i++) {
-        weak |= same8(key, des_weak[i], 0xfe);
+    for (size_t i = 0; i < 4; i++) {
+        const unsigned high = 0u - (key[i] >> 7), low = 0u - (key[i] >> 1 & 1u);
+        const unsigned left = (high & 0xe0) | (low & 0x1e);
+        const unsigned right = (high & 0xf0) | (low & 0x0e);
+
+        diff |= ((key[i] ^ left) | (key[4 + i] ^ right)) & 0xfe;
+        sum ^= left;
     }
-    return weak;
+    return ((diff | sum) - 1) >> 31;
 }
 
 bool qcrypto_cipher_key_is_weak(QCryptoCipherAlgo alg, QCryptoCipherMode mode,

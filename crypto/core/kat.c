@@ -2,7 +2,7 @@
  * Known answers for the self-tests
  *
  * Values were computed with every provider that has the algorithm and were
- * the same on all (SM4: libgcrypt, Twofish-192: nettle alone, which pass
+ * the same on all (SM4, BLAKE2 and Whirlpool: libgcrypt, Twofish-192: nettle alone, which pass
  * published vectors); tests/unit/test-kat.c holds them against the rows of a
  * build and prints this table for a new algorithm.
  *
@@ -13,6 +13,19 @@
 #define CIPHER(alg, mode, fold)                        \
     {QCRYPTO_KIND_CIPHER, QCRYPTO_CIPHER_ALGO_##alg,   \
      QCRYPTO_CIPHER_MODE_##mode, UINT64_C(fold)}
+
+#define ARGON2(alg, fold) \
+    {QCRYPTO_KIND_ARGON2, QCRYPTO_ARGON2_ALGO_##alg, -1, UINT64_C(fold)}
+
+#define CHACHA(alg, fold) \
+    {QCRYPTO_KIND_CHACHA, QCRYPTO_CHACHA_ALGO_##alg, -1, UINT64_C(fold)}
+
+/* a hash, HMAC and PBKDF2 with it */
+#define HASH_KIND(kind, alg, fold) \
+    {QCRYPTO_KIND_##kind, QCRYPTO_HASH_ALGO_##alg, -1, UINT64_C(fold)}
+#define HASH(alg, hash, hmac, pbkdf2)                                  \
+    HASH_KIND(HASH, alg, hash), HASH_KIND(HMAC, alg, hmac),            \
+        HASH_KIND(PBKDF2, alg, pbkdf2)
 
 const QCryptoKat qcrypto_kat[] = {
     CIPHER(AES_128, ECB, 0xfc204f5143296f99),
@@ -76,6 +89,40 @@ const QCryptoKat qcrypto_kat[] = {
     CIPHER(CAMELLIA_256, CBC, 0x362d5eee81e32c4d),
     CIPHER(CAMELLIA_256, CTR, 0x0d5e507d6402607f),
     CIPHER(CAMELLIA_256, XTS, 0x48aa9da37dc6c8ad),
+
+    CHACHA(CHACHA8, 0x047b4c5de3253833),
+    CHACHA(CHACHA12, 0x1b88f81eb9cab03b),
+    CHACHA(CHACHA20, 0xf3182575e482da2f),
+
+    ARGON2(ARGON2I, 0x4eefec15ec001a14),
+    ARGON2(ARGON2ID, 0xe2c0c61df2374fe7),
+
+    HASH(MD5, 0x62a738e6a44c5ae5,
+         0xb1e790dd0f6ddb0c, 0x694aff41c3243081),
+    HASH(SHA1, 0x1de48a9a2966946b,
+         0xf6ae35db778e0b88, 0x6f3b6e61600df8ff),
+    HASH(SHA224, 0xcba4a4dc51ff6ca8,
+         0x522de286f7405b59, 0xfd3ff083e878827f),
+    HASH(SHA256, 0xda27280eb8090b73,
+         0x514ca34e0bf0980a, 0x87b6d9f6565d3ee0),
+    HASH(SHA384, 0x033b0d4a08758dc9,
+         0x56d96b8ca9bcd9b7, 0x0d6a4ffc898d745b),
+    HASH(SHA512, 0x308d5ca3140112ec,
+         0x420441ce2172c23f, 0x3034f02b24b1158e),
+    HASH(RIPEMD160, 0x6ab06dd6f33f25db,
+         0x2f84651a94d34209, 0x0ec8df932e81fe00),
+    HASH(SM3, 0xd9fe028709738ba2,
+         0x6e7c2940bb5e6290, 0xd77b8d38a2398856),
+    HASH(SHA3_256, 0x107a17e28a282e7c,
+         0xeb898c11c6baf6f8, 0xf199e846e7cf880b),
+    HASH(SHA3_512, 0xa6df785aab87f4ae,
+         0xc81ca7eae00bc5da, 0xe7dd90db00b61683),
+    HASH(BLAKE2B_512, 0x78e555f15a4cd472,
+         0x2ec5a8993babd91f, 0x6763672e6fb6a5f4),
+    HASH(BLAKE2S_256, 0xd3c052abbbb12d72,
+         0x258541d6ca99af24, 0x38b6d499c3ac54d0),
+    HASH(WHIRLPOOL, 0xdd2d6e73a8ae1fe3,
+         0x198b82380606e861, 0xaa0bd33badc1288e),
 };
 
 const size_t qcrypto_kat_len = G_N_ELEMENTS(qcrypto_kat);

@@ -3,9 +3,10 @@
  *
  * Candidates are made once, from the provider table.  A selection is a list
  * of candidates for each slot (kind, algorithm, mode), best first:
- * constant-time rows in the order of providers, then the others in that
- * order.  Rows that need absent CPU features, that only a name can choose, or
- * whose provider is unusable are left out.
+ * constant-time rows, then the others; among them those of the providers that
+ * were asked for, in that order, then those of the rest by rank and the
+ * written order.  Rows that need absent CPU features, that only a name can
+ * choose, or whose provider is unusable are left out.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -155,12 +156,17 @@ static bool contains(const GPtrArray *a, const void *p)
     return g_ptr_array_find((GPtrArray *)a, p, NULL);
 }
 
-/* Providers of @text in order; NULL and an error on an unknown name. */
-static GPtrArray *parse_order(const char *text, const char *where, GError **errp)
+/*
+ * Providers of @text in order, the first *named of them by name; NULL and an
+ * error on an unknown name.
+ */
+static GPtrArray *parse_order(const char *text, const char *where, guint *named,
+                              GError **errp)
 {
     g_autoptr(GPtrArray) order = g_ptr_array_new();
     g_auto(GStrv) words = g_strsplit(text ? text : "...", ",", -1);
 
+    *named = 0;
     for (char **w = words; *w; w++) {
         const char *name = g_strstrip(*w);
 
@@ -190,6 +196,7 @@ static GPtrArray *parse_order(const char *text, const char *where, GError **errp
             return NULL;
         }
         g_ptr_array_add(order, k);
+        ++*named;
     }
     return g_steal_pointer(&order);
 }
@@ -205,11 +212,29 @@ static void slot_add(Slot *slot, QCryptoCandidate *c)
     slot->items[slot->n++] = c;
 }
 
-static Selection *make_selection(const GPtrArray *order)
+/* The provider's rows of this sort and (-1: any) rank, to their slots. */
+static void add_rows(Selection *s, const Known *k, bool leaky, int rank)
+{
+    for (size_t i = 0; i < k->n; i++) {
+        QCryptoCandidate *c = &k->candidates[i];
+        const QCryptoRow *r = c->row;
+        const int slot = slot_of(r->kind, r->alg, r->mode);
+
+        if (slot >= 0 && selectable(c) &&
+            !(r->flags & QCRYPTO_ROW_LEAKY) == !leaky &&
+            (rank < 0 || rank == r->rank)) {
+            slot_add(&s->slots[slot], c);
+        }
+    }
+}
+
+/* The first named of the providers were asked for, the others follow. */
+static Selection *make_selection(const GPtrArray *order, guint named)
 {
     Selection *s = g_new0(Selection, 1);
     GString *text = g_string_new(NULL);
     GPtrArray *all = g_ptr_array_new();
+    int last_rank = 0;
 
     s->slots = g_new0(Slot, reg.n_slots);
     for (guint i = 0; i < order->len; i++) {
@@ -218,18 +243,17 @@ static Selection *make_selection(const GPtrArray *order)
         g_string_append_printf(text, "%s%s", i ? "," : "", k->entry->name);
         for (size_t j = 0; j < k->n; j++) {
             g_ptr_array_add(all, &k->candidates[j]);
+            last_rank = MAX(last_rank, k->candidates[j].row->rank);
         }
     }
     /* constant-time rows of every provider first, then the others */
-    for (unsigned leaky = 0; leaky < 2; leaky++) {
-        for (guint i = 0; i < all->len; i++) {
-            QCryptoCandidate *c = g_ptr_array_index(all, i);
-            const QCryptoRow *r = c->row;
-            const int slot = slot_of(r->kind, r->alg, r->mode);
-
-            if (slot >= 0 && selectable(c) &&
-                !(r->flags & QCRYPTO_ROW_LEAKY) == !leaky) {
-                slot_add(&s->slots[slot], c);
+    for (int leaky = 0; leaky < 2; leaky++) {
+        for (guint i = 0; i < named; i++) {
+            add_rows(s, g_ptr_array_index(order, i), leaky, -1);
+        }
+        for (int rank = 0; rank <= last_rank; rank++) {
+            for (guint i = named; i < order->len; i++) {
+                add_rows(s, g_ptr_array_index(order, i), leaky, rank);
             }
         }
     }
@@ -250,12 +274,13 @@ static Selection *make_selection(const GPtrArray *order)
 /* Called with the lock held. */
 static Selection *publish(const char *order, const char *where, GError **errp)
 {
-    g_autoptr(GPtrArray) list = parse_order(order, where, errp);
+    guint named;
+    g_autoptr(GPtrArray) list = parse_order(order, where, &named, errp);
 
     if (!list) {
         return NULL;
     }
-    Selection *s = make_selection(list);
+    Selection *s = make_selection(list, named);
     Selection *old = g_atomic_pointer_get(&reg.current);
     if (old) {
         if (!reg.retired) {
@@ -430,6 +455,45 @@ QCryptoCandidate *qcrypto_select_named(const char *name, QCryptoKind kind,
                                   pname);
     }
     return NULL;
+}
+
+QCryptoCandidate *qcrypto_select_usable(QCryptoKind kind, int alg, int mode,
+                                        size_t from, size_t *at)
+{
+    size_t n;
+    QCryptoCandidate *const *list = qcrypto_select(kind, alg, mode, &n, NULL);
+
+    for (size_t i = from; i < n; i++) {
+        if (qcrypto_candidate_usable(list[i], NULL)) {
+            if (at) {
+                *at = i;
+            }
+            return list[i];
+        }
+    }
+    return NULL;
+}
+
+int qcrypto_select_failed(QCryptoKind kind, int alg, int mode,
+                          const GError *last, GError **errp)
+{
+    Selection *s = selection(errp);
+    char what[64];
+
+    if (!s) {
+        return -1;
+    }
+    /* want of memory is not want of a row */
+    if (last && !g_error_matches(last, QCRYPTO_ERROR, QCRYPTO_ERROR_UNSUPPORTED)) {
+        g_propagate_error(errp, g_error_copy(last));
+        return -1;
+    }
+    qcrypto_describe(what, kind, alg, mode);
+    if (last) {
+        return qcrypto_error_unsupported(errp, what, "%s", last->message);
+    }
+    return qcrypto_error_unsupported(
+        errp, what, "no usable implementation among providers %s", s->order);
 }
 
 QCryptoCandidate *const *qcrypto_candidates(size_t *n, GError **errp)

@@ -40,6 +40,22 @@ QCryptoCandidate *const *qcrypto_select(QCryptoKind kind, int alg, int mode,
 bool qcrypto_candidate_usable(QCryptoCandidate *c, const char **why);
 
 /*
+ * The loop of a front end over its candidates: the first usable one at or
+ * after index from, whose index goes to *at (may be NULL); NULL at the end.
+ *
+ *     for (i = 0; (c = qcrypto_select_usable(kind, alg, mode, i, &i)); i++)
+ */
+QCryptoCandidate *qcrypto_select_usable(QCryptoKind kind, int alg, int mode,
+                                        size_t from, size_t *at);
+
+/*
+ * The error after that loop found nobody: that of the environment, that of
+ * the last row tried, or "no usable implementation".  Returns -1.
+ */
+int qcrypto_select_failed(QCryptoKind kind, int alg, int mode,
+                          const GError *last, GError **errp);
+
+/*
  * The one candidate that "provider" or "provider:impl" names, checked and
  * self-tested; NULL with an error that says what is missing.  Without impl:
  * the provider's first selectable usable row (then, of its rows, those marked

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "crypto/base/bytes.h"
 #include "crypto/base/error.h"
 #include "crypto/base/secure.h"
 #include "crypto/core/kat.h"
@@ -195,6 +196,278 @@ out:
     return ret;
 }
 
+/* two wide passes of 16 blocks, one of 8 blocks, and less than a block */
+#define CHACHA_LEN (40 * 64 + 37)
+/* groups of 16 blocks for keystream_words */
+#define CHACHA_GROUPS 2
+
+typedef struct ChaChaTest {
+    uint8_t plain[CHACHA_LEN];
+    uint8_t text[CHACHA_LEN];
+    uint8_t back[CHACHA_LEN];
+} ChaChaTest;
+
+/* Keystream in its two orders is what crypt xored to the message. */
+static int chacha_keystream(const QCryptoChaChaOps *ops,
+                            const uint32_t state[16], ChaChaTest *t,
+                            GError **errp)
+{
+    static const size_t counts[] = {1, 2, 5, 40};
+
+    for (size_t i = 0; i < CHACHA_LEN; i++) {
+        t->plain[i] ^= t->text[i];
+    }
+    for (size_t i = 0; i < G_N_ELEMENTS(counts); i++) {
+        ops->keystream(state, t->back, counts[i]);
+        if (memcmp(t->back, t->plain, 64 * counts[i])) {
+            return differs(errp, "wrong keystream");
+        }
+    }
+    ops->keystream_words(state, t->back, CHACHA_GROUPS);
+    for (size_t i = 0; i < 256 * CHACHA_GROUPS; i++) {
+        const size_t group = i / 256, word = i / 16 % 16, block = i % 16;
+
+        if (memcmp(t->back + 4 * i,
+                   t->plain + 1024 * group + 64 * block + 4 * word, 4)) {
+            return differs(errp, "wrong keystream by words");
+        }
+    }
+    return 0;
+}
+
+static int chacha_run(const QCryptoChaChaOps *ops, const void *ctx,
+                      const uint32_t state[16], ChaChaTest *t, uint64_t *fold,
+                      GError **errp)
+{
+    /* every kind of short pass, whole and in part */
+    static const size_t lens[] = {1,   64,  65,  128, 129, 200, 256,
+                                  257, 500, 512, 513, 1024, 1100};
+
+    if (ops->crypt(ctx, state, t->plain, t->text, CHACHA_LEN, errp) < 0) {
+        return -1;
+    }
+    *fold = qcrypto_selftest_fold(t->text, CHACHA_LEN);
+    memcpy(t->back, t->text, CHACHA_LEN);
+    if (ops->crypt(ctx, state, t->back, t->back, CHACHA_LEN, errp) < 0) {
+        return -1;
+    }
+    if (memcmp(t->back, t->plain, CHACHA_LEN)) {
+        return differs(errp, "decryption does not give the plaintext back");
+    }
+    for (size_t i = 0; i < G_N_ELEMENTS(lens); i++) {
+        if (ops->crypt(ctx, state, t->plain, t->back, lens[i], errp) < 0) {
+            return -1;
+        }
+        if (memcmp(t->back, t->text, lens[i]) ||
+            memcmp(t->back + lens[i], t->plain + lens[i], 64)) {
+            return differs(errp, "a short message differs, or is not short");
+        }
+        memcpy(t->back, t->plain, lens[i]);
+    }
+    return ops->keystream && ops->keystream_words
+               ? chacha_keystream(ops, state, t, errp)
+               : 0;
+}
+
+static int chacha_test(const QCryptoRow *row, uint64_t *fold, GError **errp)
+{
+    const QCryptoChaChaOps *ops = row->ops;
+    void *ctx = qcrypto_alloc(ops->ctx_size + 1); /* some bytes, even for 0 */
+    ChaChaTest *t = qcrypto_alloc(sizeof(*t));
+    uint32_t state[16] = {0x61707865, 0x3320646e, 0x79622d32, 0x6b206574};
+    uint8_t key[32];
+    int ret = -1;
+
+    if (!ctx || !t) {
+        qcrypto_error_memory(errp, "self-test",
+                             (ops->ctx_size + sizeof(*t)) / 1024 + 1, 0);
+        goto out;
+    }
+    pattern(key, sizeof(key), 17, 1);
+    qcrypto_get_le32s(state + 4, key, 8);
+    /* the low word of the counter has its carry soon */
+    state[12] = 0xfffffffd;
+    state[13] = 0x00000005;
+    state[14] = 0x0badcafe;
+    state[15] = 0x89abcdef;
+    if (ops->init && ops->init(ctx, row, key, sizeof(key), errp) < 0) {
+        goto out;
+    }
+    pattern(t->plain, CHACHA_LEN, 7, 3);
+    ret = chacha_run(ops, ctx, state, t, fold, errp);
+    if (ops->fini) {
+        ops->fini(ctx);
+    }
+out:
+    qcrypto_wipe_free(t, sizeof(*t));
+    qcrypto_wipe_free(ctx, ops->ctx_size + 1);
+    return ret;
+}
+
+/*
+ * Hashes.  Lengths around the ends of every block length and the places
+ * where the padding takes one more block, and many blocks.
+ */
+#define HASH_LEN 1077
+#define MAX_DIGEST 64
+
+static const uint16_t hash_lens[] = {0,   1,   55,  56,  63,  64,  65,      111,
+                                     112, 127, 128, 129, 135, 136, HASH_LEN};
+
+typedef struct HashTest {
+    void *ctx, *copy;
+    uint8_t data[HASH_LEN];
+    uint8_t digests[G_N_ELEMENTS(hash_lens)][MAX_DIGEST];
+    uint8_t again[MAX_DIGEST];
+} HashTest;
+
+/* In two pieces, and the second once more from a copy in between. */
+static int hash_message(const QCryptoRow *row, HashTest *t, size_t len,
+                        uint8_t *digest, GError **errp)
+{
+    const QCryptoHashOps *ops = row->ops;
+    const size_t ndigest = qcrypto_alg(row->kind, row->alg)->out_len;
+    const size_t half = len / 2;
+
+    if (ops->init(t->ctx, row, errp) < 0) {
+        return -1;
+    }
+    if ((half && ops->update(t->ctx, t->data, half, errp) < 0)) {
+        return -1;
+    }
+    if (!ops->copy) {
+        memcpy(t->copy, t->ctx, ops->ctx_size(row));
+    } else if (ops->copy(t->copy, t->ctx, errp) < 0) {
+        return -1;
+    }
+    if ((len && ops->update(t->ctx, t->data + half, len - half, errp) < 0) ||
+        ops->final(t->ctx, digest, errp) < 0 ||
+        (len && ops->update(t->copy, t->data + half, len - half, errp) < 0) ||
+        ops->final(t->copy, t->again, errp) < 0) {
+        return -1;
+    }
+    if (memcmp(digest, t->again, ndigest)) {
+        return differs(errp, "a copied context goes on differently");
+    }
+    if (ops->digest) {
+        if (ops->digest(row, t->data, len, t->again, errp) < 0) {
+            return -1;
+        }
+        if (memcmp(digest, t->again, ndigest)) {
+            return differs(errp, "a message at once differs from its pieces");
+        }
+    }
+    return 0;
+}
+
+static int hash_test(const QCryptoRow *row, uint64_t *fold, GError **errp)
+{
+    const QCryptoHashOps *ops = row->ops;
+    const size_t nctx = (ops->ctx_size(row) + 15) & ~(size_t)15;
+    void *ctx = qcrypto_alloc(2 * nctx);
+    HashTest *t = qcrypto_alloc(sizeof(*t));
+    int ret = ctx && t ? 0 : -1;
+
+    if (ret < 0) {
+        qcrypto_error_memory(errp, "self-test",
+                             (2 * nctx + sizeof(*t)) / 1024 + 1, 0);
+        goto out;
+    }
+    t->ctx = ctx;
+    t->copy = (uint8_t *)ctx + nctx;
+    pattern(t->data, HASH_LEN, 7, 3);
+    for (size_t i = 0; i < G_N_ELEMENTS(hash_lens) && ret == 0; i++) {
+        ret = hash_message(row, t, hash_lens[i], t->digests[i], errp);
+    }
+    if (ret == 0) {
+        *fold = qcrypto_selftest_fold(t->digests[0], sizeof(t->digests));
+    }
+    for (size_t i = 0; i < 2 && ops->fini; i++) {
+        ops->fini(i ? t->copy : t->ctx);
+    }
+out:
+    qcrypto_wipe_free(t, sizeof(*t));
+    qcrypto_wipe_free(ctx, 2 * nctx);
+    return ret;
+}
+
+/* Keys shorter and longer than every block, two messages under each. */
+static int hmac_test(const QCryptoRow *row, uint64_t *fold, GError **errp)
+{
+    static const uint16_t key_lens[] = {0, 20, 64, 131, 300};
+    const QCryptoHmacOps *ops = row->ops;
+    const size_t nctx = ops->ctx_size(row);
+    uint8_t key[300], data[200];
+    uint8_t macs[2 * G_N_ELEMENTS(key_lens)][MAX_DIGEST] = {{0}};
+    int ret = 0;
+
+    pattern(key, sizeof(key), 17, 1);
+    pattern(data, sizeof(data), 7, 3);
+    for (size_t i = 0; i < G_N_ELEMENTS(key_lens) && ret == 0; i++) {
+        void *ctx = qcrypto_alloc(nctx);
+
+        if (!ctx) {
+            return qcrypto_error_memory(errp, "self-test", nctx / 1024 + 1, 0);
+        }
+        ret = ops->init(ctx, row, key, key_lens[i], errp);
+        if (ret == 0) {
+            if (ops->update(ctx, data, 3, errp) < 0 ||
+                ops->final(ctx, macs[2 * i], errp) < 0 ||
+                ops->update(ctx, data, 150, errp) < 0 ||
+                ops->update(ctx, data + 150, 50, errp) < 0 ||
+                ops->final(ctx, macs[2 * i + 1], errp) < 0) {
+                ret = -1;
+            }
+            if (ops->fini) {
+                ops->fini(ctx);
+            }
+        }
+        qcrypto_wipe_free(ctx, nctx);
+    }
+    *fold = qcrypto_selftest_fold(macs[0], sizeof(macs));
+    return ret;
+}
+
+/* Outputs of 1 to 8 blocks, the last one not whole. */
+static int pbkdf2_test(const QCryptoRow *row, uint64_t *fold, GError **errp)
+{
+    const QCryptoPbkdf2Ops *ops = row->ops;
+    const size_t n = qcrypto_alg(row->kind, row->alg)->out_len;
+    uint8_t key[131], salt[33];
+    uint8_t out[36 * MAX_DIGEST];
+    size_t at = 0;
+
+    pattern(key, sizeof(key), 17, 1);
+    pattern(salt, sizeof(salt), 29, 11);
+    for (size_t blocks = 1; blocks <= 8; blocks++) {
+        const size_t nout = blocks * n - (blocks % 2 ? 0 : 3);
+
+        if (ops->derive(row, key, blocks == 8 ? 131 : 11, salt, 4 * blocks + 1,
+                        blocks % 4 + 1, out + at, nout, errp) < 0) {
+            return -1;
+        }
+        at += nout;
+    }
+    *fold = qcrypto_selftest_fold(out, at);
+    return 0;
+}
+
+/* One lane, with which every library can; a tag longer than a digest. */
+static int argon2_test(const QCryptoRow *row, uint64_t *fold, GError **errp)
+{
+    const QCryptoArgon2Ops *ops = row->ops;
+    uint8_t key[33], salt[16], out[80];
+
+    pattern(key, sizeof(key), 17, 1);
+    pattern(salt, sizeof(salt), 29, 11);
+    if (ops->derive(row, key, sizeof(key), salt, sizeof(salt), 3, 64, 1, out,
+                    sizeof(out), errp) < 0) {
+        return -1;
+    }
+    *fold = qcrypto_selftest_fold(out, sizeof(out));
+    return 0;
+}
+
 /*
  * Runs the row over its kind's message, checks what can be checked without
  * an answer (round trip, runs against single calls) and folds the output.
@@ -203,6 +476,11 @@ typedef int TestFunc(const QCryptoRow *row, uint64_t *fold, GError **errp);
 
 static TestFunc *const tests[QCRYPTO_KIND__MAX] = {
     [QCRYPTO_KIND_CIPHER] = cipher_test,
+    [QCRYPTO_KIND_HASH] = hash_test,
+    [QCRYPTO_KIND_HMAC] = hmac_test,
+    [QCRYPTO_KIND_PBKDF2] = pbkdf2_test,
+    [QCRYPTO_KIND_ARGON2] = argon2_test,
+    [QCRYPTO_KIND_CHACHA] = chacha_test,
 };
 
 int qcrypto_selftest_compute(const QCryptoRow *row, uint64_t *fold, GError **errp)

@@ -72,9 +72,8 @@ static int cbc_decrypt(const void *ctx, uint8_t *iv, const uint8_t *in,
 }
 
 static int cbc_encrypt_units(const void *ctx, const uint8_t *ivs,
-                             size_t unit_size, const uint8_t *in,
-                             uint8_t *out, size_t n,
-                             GError **errp)
+                             size_t unit_size, const uint8_t *in, uint8_t *out,
+                             size_t n, GError **errp)
 {
     const QCryptoModeCtx *c = ctx;
     QCryptoModeRun run;
@@ -109,8 +108,8 @@ static int cbc_encrypt_units(const void *ctx, const uint8_t *ivs,
 
 /* A unit of a disk fills the block function by itself. */
 static int cbc_decrypt_units(const void *ctx, const uint8_t *ivs,
-                             size_t unit_size, const uint8_t *in,
-                             uint8_t *out, size_t n, GError **errp)
+                             size_t unit_size, const uint8_t *in, uint8_t *out,
+                             size_t n, GError **errp)
 {
     const QCryptoModeCtx *c = ctx;
     size_t bl = c->desc->block_len;
@@ -132,6 +131,6 @@ const QCryptoCipherOps qcrypto_mode_cbc = {
     .ctx_size = qcrypto_mode_ctx_size,
     .init = qcrypto_mode_init,
     .fini = qcrypto_mode_fini,
-    .crypt = { cbc_encrypt, cbc_decrypt },
-    .units = { cbc_encrypt_units, cbc_decrypt_units },
+    .crypt = {cbc_encrypt, cbc_decrypt},
+    .units = {cbc_encrypt_units, cbc_decrypt_units},
 };

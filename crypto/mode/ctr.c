@@ -71,5 +71,5 @@ const QCryptoCipherOps qcrypto_mode_ctr = {
     .ctx_size = qcrypto_mode_ctx_size,
     .init = qcrypto_mode_init,
     .fini = qcrypto_mode_fini,
-    .crypt = { ctr_crypt, ctr_crypt },
+    .crypt = {ctr_crypt, ctr_crypt},
 };

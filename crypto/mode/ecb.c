@@ -43,15 +43,15 @@ static int ecb_decrypt(const void *ctx, uint8_t *iv G_GNUC_UNUSED,
 }
 
 static int ecb_encrypt_units(const void *ctx, const uint8_t *ivs G_GNUC_UNUSED,
-                             size_t unit_size, const uint8_t *in,
-                             uint8_t *out, size_t n, GError **errp)
+                             size_t unit_size, const uint8_t *in, uint8_t *out,
+                             size_t n, GError **errp)
 {
     return ecb_encrypt(ctx, NULL, in, out, n * unit_size, errp);
 }
 
 static int ecb_decrypt_units(const void *ctx, const uint8_t *ivs G_GNUC_UNUSED,
-                             size_t unit_size, const uint8_t *in,
-                             uint8_t *out, size_t n, GError **errp)
+                             size_t unit_size, const uint8_t *in, uint8_t *out,
+                             size_t n, GError **errp)
 {
     return ecb_decrypt(ctx, NULL, in, out, n * unit_size, errp);
 }
@@ -60,6 +60,6 @@ const QCryptoCipherOps qcrypto_mode_ecb = {
     .ctx_size = qcrypto_mode_ctx_size,
     .init = qcrypto_mode_init,
     .fini = qcrypto_mode_fini,
-    .crypt = { ecb_encrypt, ecb_decrypt },
-    .units = { ecb_encrypt_units, ecb_decrypt_units },
+    .crypt = {ecb_encrypt, ecb_decrypt},
+    .units = {ecb_encrypt_units, ecb_decrypt_units},
 };

@@ -1,5 +1,5 @@
 /*
- * Generic modes over any block cipher
+ * Generic modes over any block cipher, generic MAC and KDF over any hash
  *
  * Cipher ops that run ECB, CBC, CTR or XTS over a QCryptoBlockDesc (the row's
  * arg).  With them every backend that has a block cipher has every mode.
@@ -16,5 +16,12 @@ extern const QCryptoCipherOps qcrypto_mode_ecb;
 extern const QCryptoCipherOps qcrypto_mode_cbc;
 extern const QCryptoCipherOps qcrypto_mode_ctr;
 extern const QCryptoCipherOps qcrypto_mode_xts;
+
+/*
+ * HMAC (RFC 2104) and PBKDF2 (RFC 8018, 5.2) over any hash: the row's arg is
+ * a QCryptoHashDesc.
+ */
+extern const QCryptoHmacOps qcrypto_mode_hmac;
+extern const QCryptoPbkdf2Ops qcrypto_mode_pbkdf2;
 
 #endif

@@ -27,10 +27,10 @@ typedef void XTSForm(const void *key, qcrypto_xts_block_func *func,
 /* Before */
 
 /*
- * Keeps a loop of 16 steps what it is.  Left alone, gcc 12 and clang 14
- * unroll it at -O3 (gcc then needs 284 instructions for a block, not 441, and
- * clang 214, not 400), which is another experiment: the published one had
- * loops.
+ * Keeps a loop of 16 steps what it is: the experiment is about such loops.
+ * Left alone, gcc 12 and clang 14 unroll it at -O3: 284 and 214 instructions
+ * for a block instead of 441 and 400, and the form after then has 0.36 and
+ * 0.32 of them.
  */
 #define ONE_STEP(i) __asm__("" : "+r"(i))
 
@@ -152,12 +152,12 @@ const QCryptoCipherOps qcrypto_mode_xts_bytewise = {
     .ctx_size = qcrypto_mode_ctx_size,
     .init = qcrypto_mode_xts_init,
     .fini = qcrypto_mode_fini,
-    .crypt = { bytewise_encrypt, bytewise_decrypt },
+    .crypt = {bytewise_encrypt, bytewise_decrypt},
 };
 
 const QCryptoCipherOps qcrypto_mode_xts_uint128 = {
     .ctx_size = qcrypto_mode_ctx_size,
     .init = qcrypto_mode_xts_init,
     .fini = qcrypto_mode_fini,
-    .crypt = { uint128_encrypt, uint128_decrypt },
+    .crypt = {uint128_encrypt, uint128_decrypt},
 };

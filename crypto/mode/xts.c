@@ -66,7 +66,7 @@ static void xts_steal(const void *key, qcrypto_xts_block_func *func,
                       xts_uint128 *tweak, bool decrypt, size_t tail,
                       uint8_t *dst, const uint8_t *src)
 {
-    xts_uint128 t[2] = { *tweak, xts_double(*tweak) };
+    xts_uint128 t[2] = {*tweak, xts_double(*tweak)};
     uint8_t whole[XTS_BLOCK], filled[XTS_BLOCK];
 
     xts_xor(whole, src, t[decrypt]);
@@ -176,17 +176,15 @@ static int xts_units(const QCryptoModeCtx *c, bool decrypt, const uint8_t *ivs,
 }
 
 static int xts_encrypt_units(const void *ctx, const uint8_t *ivs,
-                             size_t unit_size, const uint8_t *in,
-                             uint8_t *out, size_t n,
-                             GError **errp)
+                             size_t unit_size, const uint8_t *in, uint8_t *out,
+                             size_t n, GError **errp)
 {
     return xts_units(ctx, false, ivs, unit_size, in, out, n, errp);
 }
 
 static int xts_decrypt_units(const void *ctx, const uint8_t *ivs,
-                             size_t unit_size, const uint8_t *in,
-                             uint8_t *out, size_t n,
-                             GError **errp)
+                             size_t unit_size, const uint8_t *in, uint8_t *out,
+                             size_t n, GError **errp)
 {
     return xts_units(ctx, true, ivs, unit_size, in, out, n, errp);
 }
@@ -207,6 +205,6 @@ const QCryptoCipherOps qcrypto_mode_xts = {
     .ctx_size = qcrypto_mode_ctx_size,
     .init = qcrypto_mode_xts_init,
     .fini = qcrypto_mode_fini,
-    .crypt = { xts_encrypt, xts_decrypt },
-    .units = { xts_encrypt_units, xts_decrypt_units },
+    .crypt = {xts_encrypt, xts_decrypt},
+    .units = {xts_encrypt_units, xts_decrypt_units},
 };

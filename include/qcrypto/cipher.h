@@ -68,9 +68,10 @@ QCRYPTO_API size_t qcrypto_cipher_get_iv_len(QCryptoCipherAlgo alg,
 
 /*
  * True for a key that its standard advises against: equal halves in XTS
- * (FIPS 140 IG A.9), the weak and semi-weak keys of DES (NIST SP 800-67,
- * 3.3.2) and 3DES keys with such a part or with two equal neighbours.  Takes the same
- * time whatever the key.  False when nkey is not the right length.
+ * (FIPS 140 IG A.9), the 64 keys of DES with four subkeys or fewer (NIST SP
+ * 800-67r1, 3.4.2) and 3DES keys with such a part or with two equal
+ * neighbours.  Takes the same time whatever the key.  False when nkey is not
+ * the right length.
  */
 QCRYPTO_API bool qcrypto_cipher_key_is_weak(QCryptoCipherAlgo alg,
                                             QCryptoCipherMode mode,

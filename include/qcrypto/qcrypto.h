@@ -7,10 +7,15 @@
 #define QCRYPTO_H
 
 #include <qcrypto/chacha.h>
+#include <qcrypto/afsplit.h>
 #include <qcrypto/cipher.h>
 #include <qcrypto/error.h>
+#include <qcrypto/hash.h>
+#include <qcrypto/hmac.h>
 #include <qcrypto/ivgen.h>
+#include <qcrypto/kdf.h>
 #include <qcrypto/provider.h>
+#include <qcrypto/secret.h>
 #include <qcrypto/types.h>
 #include <qcrypto/xts.h>
 

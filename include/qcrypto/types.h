@@ -80,6 +80,12 @@ typedef enum QCryptoChaChaAlgo {
     QCRYPTO_CHACHA_ALGO__MAX
 } QCryptoChaChaAlgo;
 
+typedef enum QCryptoArgon2Algo {
+    QCRYPTO_ARGON2_ALGO_ARGON2I,
+    QCRYPTO_ARGON2_ALGO_ARGON2ID,
+    QCRYPTO_ARGON2_ALGO__MAX
+} QCryptoArgon2Algo;
+
 /* How a sector number becomes an IV (dm-crypt's names). */
 typedef enum QCryptoIVGenAlgo {
     QCRYPTO_IV_GEN_ALGO_PLAIN,

@@ -56,8 +56,7 @@ static int library_error(GError **errp, const char *call, gcry_error_t e)
     return qcrypto_error_library(errp, LIBRARY, call, gcry_strerror(e));
 }
 
-static gcry_cipher_hd_t open_handle(const GcryptKey *k, int mode,
-                                    GError **errp)
+static gcry_cipher_hd_t open_handle(const GcryptKey *k, int mode, GError **errp)
 {
     gcry_cipher_hd_t handle;
     gcry_error_t e;
@@ -78,8 +77,8 @@ static gcry_cipher_hd_t open_handle(const GcryptKey *k, int mode,
      * says the same of equal halves, and means it.
      */
     if (gcry_err_code(e) == GPG_ERR_WEAK_KEY && mode == GCRY_CIPHER_MODE_XTS) {
-        qcrypto_error_unsupported(errp, "XTS with equal halves of the key",
-                                  LIBRARY " refuses it in FIPS mode");
+        qcrypto_error(errp, QCRYPTO_ERROR_UNSUPPORTED,
+                      LIBRARY " in FIPS mode takes no XTS key of equal halves");
         goto fail;
     }
     if (e && gcry_err_code(e) != GPG_ERR_WEAK_KEY) {
@@ -234,12 +233,11 @@ static void block_decrypt(const void *run, size_t length, uint8_t *dst,
     }
 }
 
-#define BLOCK(len, algo)                                                     \
-    {                                                                        \
-        .block_len = (len), .ctx_size = block_ctx_size, .init = block_init,  \
-        .fini = key_fini, .encrypt = block_encrypt,                          \
-        .decrypt = block_decrypt, .arg = GINT_TO_POINTER(algo),              \
-        .begin = block_begin, .end = block_end,                              \
+#define BLOCK(len, algo)                                                       \
+    {                                                                          \
+        .block_len = (len), .ctx_size = block_ctx_size, .init = block_init,    \
+        .fini = key_fini, .encrypt = block_encrypt, .decrypt = block_decrypt,  \
+        .arg = GINT_TO_POINTER(algo), .begin = block_begin, .end = block_end,  \
     }
 
 const QCryptoBlockDesc qcrypto_gcrypt_blocks[QCRYPTO_CIPHER_ALGO__MAX] = {
@@ -269,8 +267,8 @@ static void next_cbc(uint8_t *iv, size_t bl, const uint8_t *last,
 }
 
 /* a big-endian number of bl bytes, and what it counts is public */
-static void next_ctr(uint8_t *iv, size_t bl,
-                     const uint8_t *last G_GNUC_UNUSED, size_t len)
+static void next_ctr(uint8_t *iv, size_t bl, const uint8_t *last G_GNUC_UNUSED,
+                     size_t len)
 {
     /* not (len + bl - 1) / bl, which could wrap */
     uint64_t carry = len / bl + (len % bl != 0);
@@ -285,13 +283,12 @@ static void next_ctr(uint8_t *iv, size_t bl,
 }
 
 static const GcryptMode modes[QCRYPTO_CIPHER_MODE__MAX] = {
-    [QCRYPTO_CIPHER_MODE_ECB] = { GCRY_CIPHER_MODE_ECB, NULL, NULL },
-    [QCRYPTO_CIPHER_MODE_CBC] = { GCRY_CIPHER_MODE_CBC, gcry_cipher_setiv,
-                                  next_cbc },
-    [QCRYPTO_CIPHER_MODE_XTS] = { GCRY_CIPHER_MODE_XTS, gcry_cipher_setiv,
-                                  NULL },
-    [QCRYPTO_CIPHER_MODE_CTR] = { GCRY_CIPHER_MODE_CTR, gcry_cipher_setctr,
-                                  next_ctr },
+    [QCRYPTO_CIPHER_MODE_ECB] = {GCRY_CIPHER_MODE_ECB, NULL, NULL},
+    [QCRYPTO_CIPHER_MODE_CBC] = {GCRY_CIPHER_MODE_CBC, gcry_cipher_setiv,
+                                 next_cbc},
+    [QCRYPTO_CIPHER_MODE_XTS] = {GCRY_CIPHER_MODE_XTS, gcry_cipher_setiv, NULL},
+    [QCRYPTO_CIPHER_MODE_CTR] = {GCRY_CIPHER_MODE_CTR, gcry_cipher_setctr,
+                                 next_ctr},
 };
 
 static size_t native_ctx_size(const QCryptoRow *row G_GNUC_UNUSED)
@@ -343,7 +340,7 @@ static int native_crypt(const GcryptKey *k, bool decrypt, uint8_t *iv,
                         const uint8_t *in, uint8_t *out, size_t len,
                         GError **errp)
 {
-    uint8_t last[QCRYPTO_MODE_BLOCK_MAX] = { 0 };
+    uint8_t last[QCRYPTO_MODE_BLOCK_MAX] = {0};
     size_t bl = k->block_len;
 
     if (!len) {
@@ -395,16 +392,16 @@ const QCryptoCipherOps qcrypto_gcrypt_cipher = {
     .ctx_size = native_ctx_size,
     .init = native_init,
     .fini = key_fini,
-    .crypt = { native_encrypt, native_decrypt },
-    .units = { native_encrypt_units, native_decrypt_units },
+    .crypt = {native_encrypt, native_decrypt},
+    .units = {native_encrypt_units, native_decrypt_units},
 };
 
 /* Does libgcrypt use this CPU's AES instructions?  hwf.deny can forbid it. */
 static bool has_aes_instructions(void)
 {
     char *list = gcry_get_config(0, "hwflist");
-    bool has = list && (strstr(list, ":intel-aesni:") ||
-                        strstr(list, ":arm-aes:"));
+    bool has =
+        list && (strstr(list, ":intel-aesni:") || strstr(list, ":arm-aes:"));
 
     gcry_free(list);
     return has;
@@ -419,9 +416,9 @@ int qcrypto_gcrypt_probe_cipher(const QCryptoRow *row, GError **errp)
         return library_error(errp, "gcry_cipher_test_algo", e);
     }
     if ((row->cpu & QCRYPTO_CPU_AES) && !has_aes_instructions()) {
-        return qcrypto_error_unsupported(
-            errp, "AES by the CPU's instructions",
-            LIBRARY " does not use them here");
+        return qcrypto_error(errp, QCRYPTO_ERROR_UNSUPPORTED,
+                             LIBRARY " does not use the CPU's AES "
+                                     "instructions here");
     }
     return 0;
 }

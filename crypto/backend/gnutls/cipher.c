@@ -64,7 +64,7 @@ static void handle_close(void *opaque)
 static void *handle_open(const void *owner, GError **errp)
 {
     const GnutlsKey *k = owner;
-    const gnutls_datum_t key = { (unsigned char *)k->key, k->nkey };
+    const gnutls_datum_t key = {(unsigned char *)k->key, k->nkey};
     GnutlsHandle *h = qcrypto_alloc(sizeof(*h));
     int code;
 
@@ -161,7 +161,7 @@ static void block_encrypt(const void *run, size_t length, uint8_t *dst,
 {
     GnutlsHandle *h = (GnutlsHandle *)run;
     size_t bl = h->block_len;
-    uint8_t chain[QCRYPTO_MODE_BLOCK_MAX] = { 0 };
+    uint8_t chain[QCRYPTO_MODE_BLOCK_MAX] = {0};
     size_t off;
 
     set_iv(h, zeros);
@@ -191,34 +191,31 @@ static void block_decrypt(const void *run, size_t length, uint8_t *dst,
     }
 }
 
-#define BLOCK(len, ...)                                                      \
-    {                                                                        \
-        .block_len = (len), .ctx_size = block_ctx_size, .init = block_init,  \
-        .fini = key_fini, .encrypt = block_encrypt,                          \
-        .decrypt = block_decrypt, .begin = block_begin, .end = block_end,    \
-        .arg = &(const GnutlsCipher){ __VA_ARGS__ },                         \
+#define BLOCK(len, ...)                                                        \
+    {                                                                          \
+        .block_len = (len), .ctx_size = block_ctx_size, .init = block_init,    \
+        .fini = key_fini, .encrypt = block_encrypt, .decrypt = block_decrypt,  \
+        .begin = block_begin, .end = block_end,                                \
+        .arg = &(const GnutlsCipher){__VA_ARGS__},                             \
     }
 
 const QCryptoBlockDesc qcrypto_gnutls_blocks[QCRYPTO_CIPHER_ALGO__MAX] = {
-    [QCRYPTO_CIPHER_ALGO_AES_128] = BLOCK(16, GNUTLS_CIPHER_AES_128_CBC,
-                                          GNUTLS_CIPHER_AES_128_XTS),
-    [QCRYPTO_CIPHER_ALGO_AES_192] = BLOCK(16, GNUTLS_CIPHER_AES_192_CBC,
-                                          GNUTLS_CIPHER_UNKNOWN),
-    [QCRYPTO_CIPHER_ALGO_AES_256] = BLOCK(16, GNUTLS_CIPHER_AES_256_CBC,
-                                          GNUTLS_CIPHER_AES_256_XTS),
-    [QCRYPTO_CIPHER_ALGO_DES] = BLOCK(8, GNUTLS_CIPHER_DES_CBC,
-                                      GNUTLS_CIPHER_UNKNOWN),
-    [QCRYPTO_CIPHER_ALGO_3DES] = BLOCK(8, GNUTLS_CIPHER_3DES_CBC,
-                                       GNUTLS_CIPHER_UNKNOWN),
-    [QCRYPTO_CIPHER_ALGO_CAMELLIA_128] = BLOCK(16,
-                                               GNUTLS_CIPHER_CAMELLIA_128_CBC,
-                                               GNUTLS_CIPHER_UNKNOWN),
-    [QCRYPTO_CIPHER_ALGO_CAMELLIA_192] = BLOCK(16,
-                                               GNUTLS_CIPHER_CAMELLIA_192_CBC,
-                                               GNUTLS_CIPHER_UNKNOWN),
-    [QCRYPTO_CIPHER_ALGO_CAMELLIA_256] = BLOCK(16,
-                                               GNUTLS_CIPHER_CAMELLIA_256_CBC,
-                                               GNUTLS_CIPHER_UNKNOWN),
+    [QCRYPTO_CIPHER_ALGO_AES_128] =
+        BLOCK(16, GNUTLS_CIPHER_AES_128_CBC, GNUTLS_CIPHER_AES_128_XTS),
+    [QCRYPTO_CIPHER_ALGO_AES_192] =
+        BLOCK(16, GNUTLS_CIPHER_AES_192_CBC, GNUTLS_CIPHER_UNKNOWN),
+    [QCRYPTO_CIPHER_ALGO_AES_256] =
+        BLOCK(16, GNUTLS_CIPHER_AES_256_CBC, GNUTLS_CIPHER_AES_256_XTS),
+    [QCRYPTO_CIPHER_ALGO_DES] =
+        BLOCK(8, GNUTLS_CIPHER_DES_CBC, GNUTLS_CIPHER_UNKNOWN),
+    [QCRYPTO_CIPHER_ALGO_3DES] =
+        BLOCK(8, GNUTLS_CIPHER_3DES_CBC, GNUTLS_CIPHER_UNKNOWN),
+    [QCRYPTO_CIPHER_ALGO_CAMELLIA_128] =
+        BLOCK(16, GNUTLS_CIPHER_CAMELLIA_128_CBC, GNUTLS_CIPHER_UNKNOWN),
+    [QCRYPTO_CIPHER_ALGO_CAMELLIA_192] =
+        BLOCK(16, GNUTLS_CIPHER_CAMELLIA_192_CBC, GNUTLS_CIPHER_UNKNOWN),
+    [QCRYPTO_CIPHER_ALGO_CAMELLIA_256] =
+        BLOCK(16, GNUTLS_CIPHER_CAMELLIA_256_CBC, GNUTLS_CIPHER_UNKNOWN),
 };
 
 /* GnuTLS's own modes */
@@ -238,12 +235,12 @@ static int native_init(void *ctx, const QCryptoRow *row, const uint8_t *key,
     k->chained = row->mode == QCRYPTO_CIPHER_MODE_CBC;
     if (!k->chained && gnutls_fips140_mode_enabled() &&
         qcrypto_equal_ct(key, key + nkey / 2, nkey / 2)) {
-        return qcrypto_error_unsupported(
-            errp, "XTS with equal halves of the key",
-            LIBRARY " refuses it in FIPS mode");
+        return qcrypto_error(errp, QCRYPTO_ERROR_UNSUPPORTED,
+                             LIBRARY
+                             " in FIPS mode takes no XTS key of equal halves");
     }
-    return key_init(k, k->chained ? cipher->cbc : cipher->xts,
-                    desc->block_len, key, nkey, errp);
+    return key_init(k, k->chained ? cipher->cbc : cipher->xts, desc->block_len,
+                    key, nkey, errp);
 }
 
 static int native_units(const GnutlsKey *k, bool decrypt, const uint8_t *ivs,
@@ -323,8 +320,8 @@ const QCryptoCipherOps qcrypto_gnutls_cipher = {
     .ctx_size = native_ctx_size,
     .init = native_init,
     .fini = key_fini,
-    .crypt = { native_encrypt, native_decrypt },
-    .units = { native_encrypt_units, native_decrypt_units },
+    .crypt = {native_encrypt, native_decrypt},
+    .units = {native_encrypt_units, native_decrypt_units},
 };
 
 int qcrypto_gnutls_probe_cipher(const QCryptoRow *row, GError **errp)

@@ -15,9 +15,15 @@
 /* By QCryptoCipherAlgo; block_len is 0 where nettle has no such cipher. */
 extern const QCryptoBlockDesc qcrypto_nettle_blocks[QCRYPTO_CIPHER_ALGO__MAX];
 
-/* nettle's own modes; row->arg is an entry of the table above */
+/* nettle's own modes, of AES; row->arg is an entry of the table above */
 extern const QCryptoCipherOps qcrypto_nettle_cbc;
 extern const QCryptoCipherOps qcrypto_nettle_ctr;
 extern const QCryptoCipherOps qcrypto_nettle_xts;
+
+/* row->arg is a struct nettle_hash */
+extern const QCryptoHashOps qcrypto_nettle_hash;
+
+/* ChaCha20 */
+extern const QCryptoChaChaOps qcrypto_nettle_chacha20;
 
 #endif

@@ -1,15 +1,17 @@
 /*
  * nettle: the provider
  *
- * Where there are two rows of one algorithm and mode, the first was the
- * faster of the two in nettle 3.8: nettle's XTS calls the cipher for each
- * block, the generic one for many.
+ * Measured on nettle 3.8, its own CBC and CTR are faster than the generic
+ * ones for AES alone (1.6 times in CBC encryption).  Its XTS calls the cipher
+ * for each block, which the generic one beats 5 times: that row stands here
+ * to be measured.
  *
  * AES stands in twice: on CPUs with AES instructions nettle uses those; the
  * "-anycpu" rows are for the others, where it uses tables.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
+#include <nettle/nettle-meta.h>
 #include <nettle/version.h>
 #include <string.h>
 
@@ -18,32 +20,54 @@
 #include "crypto/base/error.h"
 #include "crypto/mode/mode.h"
 
-#define ROW(a, m, name, needs, how, mode_ops)                                \
-    {                                                                        \
-        .kind = QCRYPTO_KIND_CIPHER, .alg = QCRYPTO_CIPHER_ALGO_##a,         \
-        .mode = QCRYPTO_CIPHER_MODE_##m, .impl = name, .cpu = (needs),       \
-        .flags = (how), .ops = &(mode_ops),                                  \
-        .arg = &qcrypto_nettle_blocks[QCRYPTO_CIPHER_ALGO_##a],              \
-    }
-#define BOTH(a, m, on, cpu, how, native, generic) ROW(a,m,"native" on, cpu,how,native), ROW(a,m,"generic" on,cpu,how,generic)
-#define MODES(a, on, cpu, how)  \
-   ROW(a, ECB, "generic" on, cpu, how, qcrypto_mode_ecb), \
-   BOTH(a,CBC, on, cpu, how, qcrypto_nettle_cbc, qcrypto_mode_cbc), \
-   BOTH(a,CTR, on, cpu, how, qcrypto_nettle_ctr, qcrypto_mode_ctr)
-#define BLOCK_8(a, how) MODES(a, "", 0, how)
-#define BLOCK_16_ON(a, on, cpu, how) MODES(a, on, cpu, how), BOTH(a,XTS, on, cpu, how, qcrypto_nettle_xts, qcrypto_mode_xts)
-#define BLOCK_16(a, how) BLOCK_16_ON(a, "", 0, how)
-#define AES(a)                                                               \
-    BLOCK_16_ON(a, "", QCRYPTO_CPU_AES, 0),                                  \
-    BLOCK_16_ON(a, "-anycpu", 0, QCRYPTO_ROW_LEAKY)
+#define ROW(a, m, name, cpu, how, mode_ops)                                    \
+    QCRYPTO_CIPHER_ROW(a, m, name, cpu, how, mode_ops,                         \
+                       &qcrypto_nettle_blocks[QCRYPTO_CIPHER_ALGO_##a])
+#define GENERIC(a, m, on, cpu, how, mode_ops)                                  \
+    ROW(a, m, "generic" on, cpu, how, mode_ops)
+#define NATIVE(a, m, on, cpu, how, mode_ops)                                   \
+    ROW(a, m, "native" on, cpu, how, mode_ops)
+
+#define BLOCK_8(a)                                                             \
+    GENERIC(a, ECB, "", 0, QCRYPTO_ROW_LEAKY, qcrypto_mode_ecb),               \
+        GENERIC(a, CBC, "", 0, QCRYPTO_ROW_LEAKY, qcrypto_mode_cbc),           \
+        GENERIC(a, CTR, "", 0, QCRYPTO_ROW_LEAKY, qcrypto_mode_ctr)
+
+#define BLOCK_16(a, how)                                                       \
+    GENERIC(a, ECB, "", 0, how, qcrypto_mode_ecb),                             \
+        GENERIC(a, CBC, "", 0, how, qcrypto_mode_cbc),                         \
+        GENERIC(a, CTR, "", 0, how, qcrypto_mode_ctr),                         \
+        GENERIC(a, XTS, "", 0, how, qcrypto_mode_xts)
+
+#define AES_ON(a, on, cpu, how)                                                \
+    GENERIC(a, ECB, on, cpu, how, qcrypto_mode_ecb),                           \
+        NATIVE(a, CBC, on, cpu, how, qcrypto_nettle_cbc),                      \
+        NATIVE(a, CTR, on, cpu, how, qcrypto_nettle_ctr),                      \
+        GENERIC(a, XTS, on, cpu, how, qcrypto_mode_xts)
+
+#define AES(a)                                                                 \
+    AES_ON(a, "", QCRYPTO_CPU_AES, 0),                                         \
+        AES_ON(a, "-anycpu", 0, QCRYPTO_ROW_LEAKY),                            \
+        NATIVE(a, XTS, "", 0, QCRYPTO_ROW_LEAKY | QCRYPTO_ROW_BENCH,           \
+               qcrypto_nettle_xts)
+
+#define HASH_ROW(k, a, name, row_ops, row_arg)                                 \
+    QCRYPTO_HASH_ROW(k, a, name, 0, 0, 0, row_ops, row_arg)
+
+#define HASH(a, meta)                                                          \
+    HASH_ROW(HASH, a, "native", qcrypto_nettle_hash, &meta),                   \
+        HASH_ROW(HMAC, a, "generic", qcrypto_mode_hmac,                        \
+                 QCRYPTO_HASH_DESC(qcrypto_nettle_hash, &meta)),               \
+        HASH_ROW(PBKDF2, a, "generic", qcrypto_mode_pbkdf2,                    \
+                 QCRYPTO_HASH_DESC(qcrypto_nettle_hash, &meta))
 
 static const QCryptoRow rows[] = {
     AES(AES_128),
     AES(AES_192),
     AES(AES_256),
-    BLOCK_8(DES, QCRYPTO_ROW_LEAKY),
-    BLOCK_8(3DES, QCRYPTO_ROW_LEAKY),
-    BLOCK_8(CAST5_128, QCRYPTO_ROW_LEAKY),
+    BLOCK_8(DES),
+    BLOCK_8(3DES),
+    BLOCK_8(CAST5_128),
     /* bit-sliced: no tables */
     BLOCK_16(SERPENT_128, 0),
     BLOCK_16(SERPENT_192, 0),
@@ -54,6 +78,19 @@ static const QCryptoRow rows[] = {
     BLOCK_16(CAMELLIA_128, QCRYPTO_ROW_LEAKY),
     BLOCK_16(CAMELLIA_192, QCRYPTO_ROW_LEAKY),
     BLOCK_16(CAMELLIA_256, QCRYPTO_ROW_LEAKY),
+    QCRYPTO_CHACHA_ROW(CHACHA20, "native", 0, qcrypto_nettle_chacha20),
+    HASH(MD5, nettle_md5),
+    HASH(SHA1, nettle_sha1),
+    HASH(SHA224, nettle_sha224),
+    HASH(SHA256, nettle_sha256),
+    HASH(SHA384, nettle_sha384),
+    HASH(SHA512, nettle_sha512),
+    HASH(RIPEMD160, nettle_ripemd160),
+#if NETTLE_VERSION_MAJOR > 3 || NETTLE_VERSION_MINOR >= 8
+    HASH(SM3, nettle_sm3),
+#endif
+    HASH(SHA3_256, nettle_sha3_256),
+    HASH(SHA3_512, nettle_sha3_512),
 };
 
 static const char *version(void)
@@ -71,7 +108,7 @@ static const char *version(void)
 }
 
 /*
- * Nettle does not tell whether its AES uses the CPU's instructions.  It does
+ * nettle does not tell whether its AES uses the CPU's instructions.  It does
  * where the CPU has them, unless this variable of its own says otherwise.
  */
 static int probe_row(const QCryptoRow *row, GError **errp)
@@ -79,9 +116,10 @@ static int probe_row(const QCryptoRow *row, GError **errp)
     const char *override = g_getenv("NETTLE_FAT_OVERRIDE");
 
     if ((row->cpu & QCRYPTO_CPU_AES) && override && !strstr(override, "aes")) {
-        return qcrypto_error_unsupported(
-            errp, "AES by the CPU's instructions",
-            "NETTLE_FAT_OVERRIDE=%s switches them off in nettle", override);
+        return qcrypto_error(errp, QCRYPTO_ERROR_UNSUPPORTED,
+                             "NETTLE_FAT_OVERRIDE=%s keeps nettle from the "
+                             "CPU's AES instructions",
+                             override);
     }
     return 0;
 }
