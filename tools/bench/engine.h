@@ -1,0 +1,168 @@
+/*
+ * The measuring engine
+ *
+ * One engine times everything the library has; what is measured is data:
+ *
+ *   case    one thing to time: an operation of one algorithm, done by one
+ *           implementation, on requests of one size, by so many threads
+ *   ops     how its kind is set up, checked, run and torn down
+ *   kind    an algtype ("cipher", "object"): turns a request into groups of
+ *           cases; one file each, one entry of the table in kinds.c
+ *   group   cases that do the same work and so compete; they are measured
+ *           interleaved, A B C then C B A, so that none is always the one
+ *           that meets the warmer CPU
+ *   peer    somebody else's library, measured and never used (peer.h)
+ *
+ * How a group is measured:
+ *
+ *   - every case is checked first (ops.verify: known answers), and its
+ *     output once more after the timed work (ops.check).  A case that gives
+ *     wrong bytes is FAILED and has no number;
+ *   - the clock, CLOCK_MONOTONIC_RAW in 64-bit nanoseconds, is read between
+ *     batches of requests, never around one; the batch is calibrated, or
+ *     given (plan.loop).  Where a batch is so short that reading the clock
+ *     would show in the result, the case is FAILED as too short;
+ *   - a sample lasts plan.seconds, or does exactly plan.fixed_bytes, so that
+ *     an outer `perf stat` compares equal work; in that mode nothing depends
+ *     on the clock and nothing else is run;
+ *   - bytes are those of requests that have ended; set-up is outside;
+ *   - threads wait for each other at a barrier, and each has an object and
+ *     buffers of its own.  The rate is all bytes over the time from the
+ *     first start to the last end.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#ifndef QCRYPTO_TOOLS_BENCH_ENGINE_H
+#define QCRYPTO_TOOLS_BENCH_ENGINE_H
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tools/bench/counters.h"
+
+typedef struct QCryptoBenchCase QCryptoBenchCase;
+typedef struct QCryptoBenchPeer QCryptoBenchPeer;
+
+/* Functions of a kind; each thread of a case has a state of its own. */
+typedef struct QCryptoBenchOps {
+    /* Objects, keys, buffers.  NULL with an error: the case is FAILED. */
+    void *(*setup)(const QCryptoBenchCase *c, GError **errp);
+    /* Names of what serves the state, which need not be what was asked. */
+    void (*identify)(const void *state, const char **provider,
+                     const char **impl);
+    /* Known answers, and every byte of the work that run will do. */
+    int (*verify)(void *state, GError **errp);
+    /* The timed work: so many requests. */
+    int (*run)(void *state, uint64_t calls, GError **errp);
+    /* What run left behind is right. */
+    int (*check)(void *state, GError **errp);
+    void (*teardown)(void *state);
+} QCryptoBenchOps;
+
+/* What is particular about a case. */
+enum {
+    /* not a competitor: a bound that the others are held against */
+    QCRYPTO_BENCH_BOUND = 1 << 0,
+    /* belongs to somebody else's library */
+    QCRYPTO_BENCH_PEER = 1 << 1,
+    /* must not be faster than the bound of its group: it does the same work
+     * and more.  If it is, one of the two is not what it says. */
+    QCRYPTO_BENCH_BOUNDED = 1 << 2,
+    /* there is no throughput to speak of: requests, not bytes, count */
+    QCRYPTO_BENCH_LATENCY = 1 << 3,
+};
+
+struct QCryptoBenchCase {
+    const QCryptoBenchOps *ops;
+    const char *algtype; /* static */
+    char *algorithm;     /* "aes-256-xts" */
+    const char *optype;  /* "encrypt"; static */
+    int op;              /* its number, 0 or 1 */
+    char *provider;      /* as results name it: "raw" and peers are some */
+    char *impl;
+    size_t inputsize; /* bytes of one data unit */
+    size_t sectors;   /* data units in one request */
+    unsigned threadnum;
+    bool inplace;
+    uint64_t request_bytes; /* counted for one request: the units, but for a
+                             * bound, which rounds up */
+    unsigned flags;         /* QCRYPTO_BENCH_* */
+    /* why it cannot run here, or NULL */
+    char *unavailable;
+    /* the kind's own */
+    int alg;
+    int mode;
+    char *row; /* "provider:impl" for the constructor, NULL: the default */
+    const QCryptoBenchPeer *peer;
+};
+
+QCryptoBenchCase *qcrypto_bench_case_dup(const QCryptoBenchCase *c);
+void qcrypto_bench_case_free(QCryptoBenchCase *c);
+
+/* How to measure. */
+typedef struct QCryptoBenchPlan {
+    double seconds;       /* one sample; not read with fixed_bytes */
+    double warmup;        /* seconds before the samples of each case */
+    uint64_t fixed_bytes; /* 0: by time */
+    uint64_t loop;        /* requests between two clock reads, 0: calibrate */
+    unsigned repeat;      /* samples, at least 1 */
+    bool counters;        /* open the CPU's counters */
+    /* nanoseconds; NULL: CLOCK_MONOTONIC_RAW.  For tests. */
+    uint64_t (*clock)(void);
+    /* called before each sample when not NULL */
+    void (*progress)(const QCryptoBenchCase *c, void *opaque);
+    void *opaque;
+} QCryptoBenchPlan;
+
+typedef struct QCryptoBenchStats {
+    double best;
+    double median;
+    double stddev; /* of the samples; 0 for one */
+} QCryptoBenchStats;
+
+typedef struct QCryptoBenchSample {
+    uint64_t bytes;
+    uint64_t calls;
+    uint64_t ns;
+    uint64_t ticks;    /* of the time-stamp counter, 0 without */
+    double thread_min; /* bytes a second of the slowest thread */
+    double thread_max;
+} QCryptoBenchSample;
+
+typedef struct QCryptoBenchResult {
+    const QCryptoBenchCase *c;
+    char *provider; /* that really ran */
+    char *impl;
+    char *failed; /* why there is no number, or NULL */
+    bool verified;
+    QCryptoBenchSample *samples;
+    unsigned nsamples;
+    QCryptoBenchStats bytes_per_sec;
+    QCryptoBenchStats ops_per_sec;
+    QCryptoBenchSample best; /* the sample of bytes_per_sec.best */
+    double ticks_per_byte;   /* of that sample; 0: unknown */
+    QCryptoBenchCounters counters;
+} QCryptoBenchResult;
+
+/*
+ * Measures a group.  results[i] belongs to cases[i] and is to be cleared
+ * with qcrypto_bench_result_clear.  Returns the number of cases that FAILED.
+ */
+size_t qcrypto_bench_group(QCryptoBenchCase *const *cases, size_t n,
+                           const QCryptoBenchPlan *plan,
+                           QCryptoBenchResult *results);
+void qcrypto_bench_result_clear(QCryptoBenchResult *r);
+
+/* Units or bytes per second; 0 when no time has passed. */
+double qcrypto_bench_rate(uint64_t n, uint64_t ns);
+
+/* CLOCK_MONOTONIC_RAW, and what one reading of it costs. */
+uint64_t qcrypto_bench_clock(void);
+double qcrypto_bench_clock_cost(uint64_t (*clock)(void));
+
+/* The time-stamp counter's rate, 0 where there is none (measured once). */
+double qcrypto_bench_tick_rate(void);
+
+#endif

@@ -1,0 +1,193 @@
+/*
+ * Results as JSON: docs/bench-schema.json
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#include "config-qcrypto.h"
+
+#include "tools/bench/report.h"
+
+#include "crypto/base/error.h"
+
+#if QCRYPTO_HAVE_JANSSON
+
+#include <jansson.h>
+#include <math.h>
+#include <qcrypto/provider.h>
+#include <stdlib.h>
+
+static json_t *number(double v)
+{
+    return isfinite(v) ? json_real(v) : json_null();
+}
+
+static json_t *text(const char *s)
+{
+    return s ? json_string(s) : json_null();
+}
+
+static json_t *strings(char *const *list)
+{
+    json_t *a = json_array();
+
+    for (size_t i = 0; list && list[i]; i++) {
+        json_array_append_new(a, json_string(list[i]));
+    }
+    return a;
+}
+
+static json_t *machine_json(const QCryptoBenchMachine *m)
+{
+    json_t *o = json_object();
+    json_t *libraries = json_object();
+
+    for (size_t i = 0; i < m->nlibraries; i++) {
+        json_object_set_new(libraries, m->libraries[i].name,
+                            json_string(m->libraries[i].version));
+    }
+    json_object_set_new(o, "cpu", text(m->cpu));
+    json_object_set_new(o, "cpus", json_integer(m->cpus));
+    json_object_set_new(o, "features", text(m->features));
+    json_object_set_new(o, "kernel", text(m->kernel));
+    json_object_set_new(o, "compiler", text(m->compiler));
+    json_object_set_new(o, "optimized", json_boolean(m->optimized));
+    json_object_set_new(o, "qcrypto", json_string(qcrypto_version()));
+    json_object_set_new(o, "libraries", libraries);
+    json_object_set_new(o, "governor", text(m->governor));
+    json_object_set_new(o, "load", m->load < 0 ? json_null() : number(m->load));
+    json_object_set_new(o, "clock", json_string("CLOCK_MONOTONIC_RAW"));
+    json_object_set_new(o, "clock_cost_ns", number(m->clock_cost_ns));
+    json_object_set_new(o, "cycles_source", text(m->cycles));
+    json_object_set_new(o, "cycles_per_sec",
+                        m->cycles ? number(m->tick_rate) : json_null());
+    json_object_set_new(o, "counters_missing", text(m->counters));
+    json_object_set_new(o, "warnings", strings(m->warnings));
+    return o;
+}
+
+/* A rate: bytes (per sample when @bytes) or requests a second. */
+static json_t *rate_json(const QCryptoBenchResult *r,
+                         const QCryptoBenchStats *stats, bool bytes)
+{
+    json_t *o, *samples;
+
+    if (r->failed) {
+        return json_null();
+    }
+    samples = json_array();
+    for (unsigned i = 0; i < r->nsamples; i++) {
+        const QCryptoBenchSample *s = &r->samples[i];
+
+        json_array_append_new(
+            samples,
+            number(qcrypto_bench_rate(bytes ? s->bytes : s->calls, s->ns)));
+    }
+    o = json_object();
+    json_object_set_new(o, "best", number(stats->best));
+    json_object_set_new(o, "median", number(stats->median));
+    json_object_set_new(o, "stddev", number(stats->stddev));
+    json_object_set_new(o, "samples", samples);
+    return o;
+}
+
+static json_t *counters_json(const QCryptoBenchResult *r)
+{
+    const QCryptoBenchCounters *c = &r->counters;
+    json_t *o = json_object();
+    bool any = false;
+
+    for (size_t i = 0; i < QCRYPTO_BENCH_NCOUNTERS; i++) {
+        json_object_set_new(o, qcrypto_bench_counter_names[i],
+                            c->have[i] ? json_integer((json_int_t)c->value[i])
+                                       : json_null());
+        any |= c->have[i];
+    }
+    json_object_set_new(o, "bytes", json_integer((json_int_t)c->bytes));
+    if (!any || r->failed) {
+        json_decref(o);
+        return json_null();
+    }
+    return o;
+}
+
+static json_t *threads_json(const QCryptoBenchResult *r)
+{
+    json_t *o = json_object();
+
+    json_object_set_new(o, "min", number(r->best.thread_min));
+    json_object_set_new(o, "max", number(r->best.thread_max));
+    return o;
+}
+
+static json_t *row_json(const QCryptoBenchResult *r)
+{
+    const QCryptoBenchCase *c = r->c;
+    json_t *o = json_object();
+
+    json_object_set_new(o, "algtype", text(c->algtype));
+    json_object_set_new(o, "algorithm", text(c->algorithm));
+    json_object_set_new(o, "optype", text(c->optype));
+    json_object_set_new(o, "provider",
+                        text(r->provider ? r->provider : c->provider));
+    json_object_set_new(o, "impl", text(r->impl ? r->impl : c->impl));
+    json_object_set_new(o, "inputsize", json_integer((json_int_t)c->inputsize));
+    json_object_set_new(o, "sectors", json_integer((json_int_t)c->sectors));
+    json_object_set_new(o, "threadnum", json_integer(c->threadnum));
+    json_object_set_new(o, "reqnum", json_integer(1));
+    json_object_set_new(o, "inplace", json_boolean(c->inplace));
+    json_object_set_new(o, "bytes_per_sec",
+                        rate_json(r, &r->bytes_per_sec, true));
+    json_object_set_new(o, "ops_per_sec", rate_json(r, &r->ops_per_sec, false));
+    json_object_set_new(o, "cycles_per_byte",
+                        !r->failed && r->ticks_per_byte > 0
+                            ? number(r->ticks_per_byte)
+                            : json_null());
+    json_object_set_new(o, "counters", counters_json(r));
+    json_object_set_new(o, "verified", json_boolean(r->verified));
+    if (r->failed) {
+        json_object_set_new(o, "failed", text(r->failed));
+    } else if (c->threadnum > 1) {
+        json_object_set_new(o, "thread_bytes_per_sec", threads_json(r));
+    }
+    return o;
+}
+
+char *qcrypto_bench_json(const QCryptoBenchMachine *machine,
+                         const QCryptoBenchResult *results, size_t n,
+                         char *const *notes, GError **errp)
+{
+    json_t *root = json_object();
+    json_t *rows = json_array();
+    char *dump, *ret = NULL;
+
+    for (size_t i = 0; i < n; i++) {
+        json_array_append_new(rows, row_json(&results[i]));
+    }
+    json_object_set_new(root, "schema", json_integer(1));
+    json_object_set_new(root, "machine", machine_json(machine));
+    json_object_set_new(root, "rows", rows);
+    json_object_set_new(root, "notes", strings(notes));
+    /* 15 digits: what a double holds for certain */
+    dump = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
+    if (dump) {
+        ret = g_strdup_printf("%s\n", dump);
+        free(dump);
+    } else {
+        qcrypto_error(errp, QCRYPTO_ERROR_IO, "JSON: a name is no UTF-8 text");
+    }
+    json_decref(root);
+    return ret;
+}
+
+#else
+
+char *qcrypto_bench_json(const QCryptoBenchMachine *machine,
+                         const QCryptoBenchResult *results, size_t n,
+                         char *const *notes, GError **errp)
+{
+    qcrypto_error_unsupported(errp, "--json",
+                              "this build was made without jansson");
+    return NULL;
+}
+
+#endif

@@ -1,0 +1,100 @@
+/*
+ * Kinds: what can be measured, and how a request becomes cases
+ *
+ * A kind is one algtype.  It lives in a file of its own and has one entry in
+ * the table of kinds.c; the engine, the command, the reports and the g_test
+ * programs know no kind by name.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#ifndef QCRYPTO_TOOLS_BENCH_KINDS_H
+#define QCRYPTO_TOOLS_BENCH_KINDS_H
+
+#include <qcrypto/provider.h>
+
+#include "crypto/base/algs.h"
+#include "tools/bench/engine.h"
+#include "tools/bench/peer.h"
+
+/* One column: data units of so many bytes, so many in one request. */
+typedef struct QCryptoBenchSize {
+    size_t inputsize;
+    size_t sectors;
+} QCryptoBenchSize;
+
+typedef struct QCryptoBenchRequest {
+    /* NULL-ended lists of names; NULL: the kind's defaults */
+    char **algorithms;
+    char **modes;
+    char **providers; /* NULL: all, the bound and the peers too */
+    char **impls;     /* NULL: what each provider would use; "all": each */
+    bool ops[2];      /* which optypes */
+    const QCryptoBenchSize *sizes; /* NULL: the kind's */
+    size_t nsizes;
+    const unsigned *threads;
+    size_t nthreads;
+    bool inplace[2];                      /* separate buffers, in place */
+    const QCryptoBenchPeer *const *peers; /* NULL-ended */
+} QCryptoBenchRequest;
+
+typedef struct QCryptoBenchKind {
+    const char *name;       /* algtype */
+    const char *alt_name;   /* as the proposed kernel benchmark spells it */
+    const char *optypes[2]; /* the second may be NULL: there is one */
+    const char *const *algorithms; /* measured when none is named */
+    const QCryptoBenchSize *sizes; /* the same for sizes */
+    size_t nsizes;
+    /*
+     * Appends to @groups one GPtrArray of QCryptoBenchCase for each piece of
+     * work.  An error names the part of the request that is wrong.
+     */
+    int (*plan)(const struct QCryptoBenchKind *kind,
+                const QCryptoBenchRequest *request, GPtrArray *groups,
+                GError **errp);
+} QCryptoBenchKind;
+
+/* NULL at the end */
+extern const QCryptoBenchKind *const qcrypto_bench_kinds[];
+
+/* By name or alt_name, ASCII case ignored; NULL when unknown. */
+const QCryptoBenchKind *qcrypto_bench_kind(const char *name);
+
+/* An empty array of groups that frees what it holds. */
+GPtrArray *qcrypto_bench_groups_new(void);
+
+/* The list is NULL or has the name, ASCII case ignored. */
+bool qcrypto_bench_listed(char *const *list, const char *name);
+
+/*
+ * For plan functions: a case for each row of (kind, alg, mode) and each peer
+ * that the request asks for, without operation, size and threads; what is
+ * not there is a case with the reason.
+ */
+typedef struct QCryptoBenchSource {
+    const QCryptoBenchKind *kind;
+    const QCryptoBenchOps *ops;
+    QCryptoKind rows;
+    /* whether the peer does it */
+    bool (*peer_has)(const QCryptoBenchPeer *peer, int alg, int mode);
+    /* adds to the case; row is NULL for a peer; may be NULL.  False: no such
+     * case */
+    bool (*mark)(QCryptoBenchCase *c, const QCryptoRowInfo *row);
+} QCryptoBenchSource;
+
+/* NULL and an error when rows cannot be listed. */
+GPtrArray *qcrypto_bench_candidates(const QCryptoBenchSource *source,
+                                    const QCryptoBenchRequest *request, int alg,
+                                    int mode, GError **errp);
+
+/*
+ * For plan functions: makes the groups of one algorithm from its candidates
+ * (cases without operation, size and threads), one for each combination of
+ * what the request leaves open.  @fit may refuse a size or change the case.
+ */
+int qcrypto_bench_cross(const QCryptoBenchKind *kind,
+                        const QCryptoBenchRequest *request,
+                        const GPtrArray *candidates, GPtrArray *groups,
+                        int (*fit)(QCryptoBenchCase *c, GError **errp),
+                        GError **errp);
+
+#endif

@@ -1,0 +1,29 @@
+/*
+ * Results for people and for programs
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#ifndef QCRYPTO_TOOLS_BENCH_REPORT_H
+#define QCRYPTO_TOOLS_BENCH_REPORT_H
+
+#include "tools/bench/machine.h"
+
+/* Tables of candidates x sizes, one after the other, as text; g_free. */
+char *qcrypto_bench_tables(const QCryptoBenchResult *results, size_t n);
+
+/* The object of docs/bench-schema.json as text; NULL with an error when
+ * this build has no JSON.  g_free. */
+char *qcrypto_bench_json(const QCryptoBenchMachine *machine,
+                         const QCryptoBenchResult *results, size_t n,
+                         char *const *notes, GError **errp);
+
+/* "4096" or "8x512" */
+char *qcrypto_bench_size_text(const QCryptoBenchCase *c);
+
+/* "openssl evp", and once what is called the same twice; g_free. */
+char *qcrypto_bench_name_text(const QCryptoBenchCase *c);
+
+/* "2000 MiB/s (2.097 GB/s)": both units, each by its name; g_free. */
+char *qcrypto_bench_rate_text(double bytes_per_sec);
+
+#endif
