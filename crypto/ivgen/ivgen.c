@@ -8,17 +8,20 @@
  */
 #include "crypto/ivgen/ivgen.h"
 
+#include <qcrypto/hash.h>
 #include <string.h>
 
 #include "crypto/base/algs.h"
 #include "crypto/base/error.h"
 #include "crypto/base/secure.h"
+#include "crypto/core/cipher.h"
 
 struct QCryptoIVGen {
     QCryptoIVGenAlgo alg;
     QCryptoCipherAlgo cipher;
     QCryptoHashAlgo hash;
     unsigned shift; /* benbi: cipher blocks in 512 bytes, as a power of 2 */
+    QCryptoCipher *essiv; /* ECB under the hash of the volume key, or NULL */
 };
 
 static void put_le64(uint8_t *p, size_t n, uint64_t v)
@@ -65,9 +68,60 @@ static void benbi(const QCryptoIVGen *g, uint64_t sector, uint8_t *iv, size_t ni
 static FillFunc *const fill[QCRYPTO_IV_GEN_ALGO__MAX] = {
     [QCRYPTO_IV_GEN_ALGO_PLAIN] = plain,
     [QCRYPTO_IV_GEN_ALGO_PLAIN64] = plain64,
+    [QCRYPTO_IV_GEN_ALGO_ESSIV] = plain64,
     [QCRYPTO_IV_GEN_ALGO_PLAIN64BE] = plain64be,
     [QCRYPTO_IV_GEN_ALGO_BENBI] = benbi,
 };
+
+/* The member of the family whose key has nkey bytes; -1 and an error. */
+static int member_for(const QCryptoAlg *cipher, const QCryptoAlg *hash,
+                      GError **errp)
+{
+    g_autoptr(GString) keys = g_string_new(NULL);
+    const QCryptoAlg *a;
+
+    for (int i = 0; (a = qcrypto_alg(QCRYPTO_KIND_CIPHER, i)); i++) {
+        if (strcmp(a->family, cipher->family)) {
+            continue;
+        }
+        if (a->key_len == hash->out_len) {
+            return a->id;
+        }
+        g_string_append_printf(keys, "%s%u", keys->len ? ", " : "", a->key_len);
+    }
+    return qcrypto_error(errp, QCRYPTO_ERROR_INVALID_ARGUMENT,
+                         "essiv:%s gives %s a key of %u bytes; it takes %s",
+                         hash->name, cipher->family, hash->out_len, keys->str);
+}
+
+/* E_s(n), s = H(K): the cipher that encrypts sector numbers */
+static QCryptoCipher *essiv_cipher(const QCryptoAlg *cipher, QCryptoHashAlgo hash,
+                                   const uint8_t *key, size_t nkey, GError **errp)
+{
+    const QCryptoAlg *h = qcrypto_alg(QCRYPTO_KIND_HASH, (int)hash);
+    uint8_t salt[64];
+    uint8_t *out = salt;
+    size_t nout = h ? h->out_len : 0;
+    QCryptoCipher *c = NULL;
+
+    if (!h) {
+        qcrypto_error(errp, QCRYPTO_ERROR_INVALID_ARGUMENT, "unknown hash %d",
+                      (int)hash);
+        return NULL;
+    }
+    if (!key || !nkey) {
+        qcrypto_error_null(errp, "key");
+        return NULL;
+    }
+    const int member = member_for(cipher, h, errp);
+    if (member >= 0 &&
+        qcrypto_hash_bytes(hash, key, nkey, &out, &nout, errp) == 0) {
+        c = qcrypto_cipher_new((QCryptoCipherAlgo)member,
+                               QCRYPTO_CIPHER_MODE_ECB, salt, nout, errp);
+    }
+    qcrypto_wipe(salt, sizeof(salt));
+    return c;
+}
 
 QCryptoIVGen *qcrypto_ivgen_new(QCryptoIVGenAlgo alg, QCryptoCipherAlgo cipheralg,
                                 QCryptoHashAlgo hash, const uint8_t *key,
@@ -76,15 +130,9 @@ QCryptoIVGen *qcrypto_ivgen_new(QCryptoIVGenAlgo alg, QCryptoCipherAlgo cipheral
     const QCryptoAlg *a = qcrypto_alg(QCRYPTO_KIND_IVGEN, (int)alg);
     const QCryptoAlg *c = qcrypto_alg(QCRYPTO_KIND_CIPHER, (int)cipheralg);
 
-    (void)key;
-    (void)nkey;
     if (!a || !c) {
         qcrypto_error(errp, QCRYPTO_ERROR_INVALID_ARGUMENT, "unknown %s %d",
                       a ? "cipher" : "IV generator", a ? (int)cipheralg : (int)alg);
-        return NULL;
-    }
-    if (!fill[alg]) {
-        qcrypto_error_unsupported(errp, a->name, "no hash in this build");
         return NULL;
     }
     QCryptoIVGen *g = qcrypto_alloc(sizeof(*g));
@@ -97,21 +145,41 @@ QCryptoIVGen *qcrypto_ivgen_new(QCryptoIVGenAlgo alg, QCryptoCipherAlgo cipheral
     g->hash = hash;
     /* 512 bytes are 2^9; block lengths are 2^3 and 2^4 */
     g->shift = c->block_len == 8 ? 6 : 5;
+    if (alg == QCRYPTO_IV_GEN_ALGO_ESSIV) {
+        g->essiv = essiv_cipher(c, hash, key, nkey, errp);
+        if (!g->essiv) {
+            qcrypto_ivgen_free(g);
+            return NULL;
+        }
+    }
     return g;
 }
 
 void qcrypto_ivgen_free(QCryptoIVGen *g)
 {
-    qcrypto_wipe_free(g, sizeof(*g));
+    if (g) {
+        qcrypto_cipher_free(g->essiv);
+        qcrypto_wipe_free(g, sizeof(*g));
+    }
 }
 
 int qcrypto_ivgen_run(const QCryptoIVGen *g, uint64_t first, uint64_t step,
-                      size_t n, uint8_t *ivs, size_t niv, GError **errp G_GNUC_UNUSED)
+                      size_t n, uint8_t *ivs, size_t niv, GError **errp)
 {
     FillFunc *f = fill[g ? g->alg : QCRYPTO_IV_GEN_ALGO_PLAIN64];
 
+    if (g && g->essiv) {
+        const size_t block = qcrypto_cipher_get_block_len(g->cipher);
+
+        if (niv != block) {
+            return qcrypto_error_iv_len(errp, "essiv", block, niv);
+        }
+    }
     for (size_t i = 0; i < n; i++) {
         f(g, first + i * step, ivs + i * niv, niv);
+    }
+    if (g && g->essiv) {
+        return qcrypto_cipher_units(g->essiv, 0, NULL, niv, ivs, ivs, n, errp);
     }
     return 0;
 }

@@ -26,4 +26,8 @@ extern const QCryptoCipherOps qcrypto_builtin_aes_raw;
 /* AES-NI's blocks for the generic modes, x86-64 only */
 extern const QCryptoBlockDesc qcrypto_builtin_aes_block;
 
+/* SHA-1 and SHA-2; row->arg is a QCryptoSHAKernel */
+extern const QCryptoHashOps qcrypto_builtin_sha_hash;
+extern const QCryptoPbkdf2Ops qcrypto_builtin_sha_pbkdf2;
+
 #endif

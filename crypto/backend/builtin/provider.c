@@ -7,7 +7,10 @@
 
 #include "crypto/backend/builtin/aes.h"
 #include "crypto/backend/builtin/builtin.h"
+#include "crypto/backend/builtin/chacha.h"
+#include "crypto/backend/builtin/sha.h"
 #include "crypto/base/cpu.h"
+#include "crypto/mode/mode.h"
 #include "crypto/mode/xts-experiment.h"
 
 #define CIPHER(alg, mode, impl, cpu, flags, ops, arg)                       \
@@ -36,6 +39,26 @@
                QCRYPTO_ROW_BENCH, qcrypto_mode_xts_uint128,                 \
                &qcrypto_builtin_aes_block)
 
+#define CHACHA_ROW(alg, impl, cpu, kernel) \
+    QCRYPTO_CHACHA_ROW(alg, impl, cpu, kernel[QCRYPTO_CHACHA_ALGO_##alg])
+
+#define CHACHA(impl, cpu, kernel)                                              \
+    CHACHA_ROW(CHACHA8, impl, cpu, kernel),                                    \
+        CHACHA_ROW(CHACHA12, impl, cpu, kernel),                               \
+        CHACHA_ROW(CHACHA20, impl, cpu, kernel)
+
+/* plain C gives way to the libraries' assembly, not to GLib's plain C */
+#define SHA_PORTABLE 5
+
+#define SHA(a, impl, cpu, rank, kernel)                                        \
+    QCRYPTO_HASH_ROW(HASH, a, impl, cpu, 0, rank, qcrypto_builtin_sha_hash,    \
+                     &kernel),                                                 \
+        QCRYPTO_HASH_ROW(HMAC, a, impl, cpu, 0, rank, qcrypto_mode_hmac,       \
+                         QCRYPTO_HASH_DESC(qcrypto_builtin_sha_hash,           \
+                                           &kernel)),                          \
+        QCRYPTO_HASH_ROW(PBKDF2, a, impl, cpu, 0, rank,                        \
+                         qcrypto_builtin_sha_pbkdf2, &kernel)
+
 static const QCryptoRow rows[] = {
 #if defined(__x86_64__)
     AES("aes-vaes", QCRYPTO_CPU_AES_VAES, 0, qcrypto_aes_vaes),
@@ -46,6 +69,26 @@ static const QCryptoRow rows[] = {
     AES("aes-armv8", QCRYPTO_CPU_AES, 0, qcrypto_aes_armv8),
 #endif
     AES("aes-portable", 0, 0, qcrypto_aes_portable),
+#if defined(__x86_64__)
+    CHACHA("chacha-avx512", QCRYPTO_CPU_AVX512, qcrypto_chacha_avx512),
+    CHACHA("chacha-avx2", QCRYPTO_CPU_AVX2, qcrypto_chacha_avx2),
+    CHACHA("chacha-ssse3", QCRYPTO_CPU_SSSE3, qcrypto_chacha_ssse3),
+#elif defined(__aarch64__)
+    CHACHA("chacha-neon", QCRYPTO_CPU_NEON, qcrypto_chacha_neon),
+#endif
+    CHACHA("chacha-portable", 0, qcrypto_chacha_portable),
+#if defined(__x86_64__)
+    SHA(SHA1, "sha-ni", QCRYPTO_CPU_SHA_NI, 0, qcrypto_sha1_ni),
+    SHA(SHA224, "sha-ni", QCRYPTO_CPU_SHA_NI, 0, qcrypto_sha256_ni),
+    SHA(SHA256, "sha-ni", QCRYPTO_CPU_SHA_NI, 0, qcrypto_sha256_ni),
+    SHA(SHA384, "sha-avx2", QCRYPTO_CPU_SHA_AVX2, 0, qcrypto_sha512_avx2),
+    SHA(SHA512, "sha-avx2", QCRYPTO_CPU_SHA_AVX2, 0, qcrypto_sha512_avx2),
+#endif
+    SHA(SHA1, "sha-portable", 0, SHA_PORTABLE, qcrypto_sha1_portable),
+    SHA(SHA224, "sha-portable", 0, SHA_PORTABLE, qcrypto_sha256_portable),
+    SHA(SHA256, "sha-portable", 0, SHA_PORTABLE, qcrypto_sha256_portable),
+    SHA(SHA384, "sha-portable", 0, SHA_PORTABLE, qcrypto_sha512_portable),
+    SHA(SHA512, "sha-portable", 0, SHA_PORTABLE, qcrypto_sha512_portable),
 #if defined(__x86_64__)
     AES_BENCH(AES_128),
     AES_BENCH(AES_192),

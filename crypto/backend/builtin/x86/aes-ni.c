@@ -49,7 +49,10 @@ typedef __m128i V;
 #define v_dec _mm_aesdec_si128
 #define v_declast _mm_aesdeclast_si128
 #define v_shl64(v, k) _mm_slli_epi64(v, k)
-#define v_shr64(v, k) _mm_srli_epi64(v, k)
+/* for lane j of vector i of tweaks: to the left by i * LANES + j, and what
+ * leaves by that */
+#define v_shl_lanes(v, i) _mm_slli_epi64(v, i)
+#define v_shr_lanes(v, i) _mm_srli_epi64(v, 64 - (i))
 #define v_swap64(v) _mm_shuffle_epi32(v, 0x4e)
 #define v_low64(v) _mm_move_epi64(v)
 #define v_add64 _mm_add_epi64

@@ -54,7 +54,6 @@ enum {
     BATCH = WIDTH * VBYTES,
     XTS_BLOCKS = XTS_WIDTH * LANES,     /* the same for whole passes of XTS */
     XTS_BATCH = XTS_WIDTH * VBYTES,
-    RING = 4 * XTS_BATCH,               /* of tweaks */
 };
 
 enum { ENC, DEC };
@@ -108,15 +107,13 @@ INLINE void wipe(uint8_t *p, size_t len)
  * x^128 + x^7 + x^2 + x + 1, which is poly, 0x87.
  */
 #define ASM_STEP(j)                                                         \
-    "movq %[lo], 16 * (" #j ")(%[ring])\n\t"                                \
-    "movq %[hi], 16 * (" #j ") + 8(%[ring])\n\t"                            \
     "cqto\n\t"                                                              \
-    "andq %[poly], %%rdx\n\t"                                               \
+    "movq %[lo], 16 * (" #j ")(%[ring])\n\t"                                \
+    "andl $0x87, %%edx\n\t"                                                 \
     "addq %[lo], %[lo]\n\t"                                                 \
+    "movq %[hi], 16 * (" #j ") + 8(%[ring])\n\t"                            \
     "adcq %[hi], %[hi]\n\t"                                                 \
     "xorq %%rdx, %[lo]\n\t"
-
-#define ASM_NO_STEP(j)
 
 #define ASM_CHAIN(t)                                                        \
     [lo] "+r"((t)->lo), [hi] "+a"((t)->hi)
@@ -130,29 +127,22 @@ INLINE void tweak_jump(Tweak *t, const unsigned k)
     t->lo = t->lo << k ^ c ^ c << 1 ^ c << 2 ^ c << 7;
 }
 
-/* Every block of v times x^k, 0 < k < 57 */
-INLINE V tweak_mul(V v, const unsigned k)
+/*
+ * Vector i of the tweaks that begin with the one in all lanes of t: lane j
+ * times x^(i * LANES + j)
+ */
+#define tweak_vector(t, i)                                                  \
+    tweak_reduce(v_shl_lanes(t, i), v_shr_lanes(t, i))
+
+INLINE V tweak_reduce(V shifted, V out)
 {
-    /* what leaves each half: upwards, and through the reduction below */
-    V c = v_swap64(v_shr64(v, 64 - k));
+    /* What leaves a half goes up, or is reduced: times 0x87 into the low. */
+    V c = v_swap64(out);
     V r = v_low64(c);
+    V r2 = v_add64(r, r);
 
-    r = v_xor(v_xor(v_shl64(r, 1), v_shl64(r, 2)), v_shl64(r, 7));
-    return v_xor(v_xor(v_shl64(v, k), c), r);
-}
-
-/* The tweaks of one vector from the first */
-INLINE V tweak_lanes(__m128i tweak)
-{
-    V v = v_all(tweak);
-
-#if LANES > 1
-    v = v_blend1(v, tweak_mul(v, 1));
-#endif
-#if LANES > 2
-    v = v_blend2(v, tweak_mul(v, 2));
-#endif
-    return v;
+    r2 = v_xor(r2, v_add64(r2, r2));
+    return v_xor(v_xor(shifted, c), v_xor(r2, v_shl64(r, 7)));
 }
 
 /* ---- the pass ---- */
@@ -522,7 +512,10 @@ INLINE void ctr_crypt(const unsigned rounds, const QCryptoAESKey *key,
               AES("%[k]", "%[x6]") AES("%[k]", "%[x7]"))                    \
     END
 
-/* The rounds but the last; S(0) to S(15) are the tweak steps */
+/*
+ * All rounds but the last; S(0) to S(15) are the tweak steps.  The earlier
+ * they are, the surer they are in the cache when they are wanted.
+ */
 #define ASM_ROUNDS_10(AES, S)                                               \
     ASM_ROUND(AES, 1, S(0), S(1)) ASM_ROUND(AES, 2, S(2), S(3))             \
     ASM_ROUND(AES, 3, S(4), S(5)) ASM_ROUND(AES, 4, S(6), S(7))             \
@@ -530,20 +523,9 @@ INLINE void ctr_crypt(const unsigned rounds, const QCryptoAESKey *key,
     ASM_ROUND(AES, 7, S(12), S(13)) ASM_ROUND(AES, 8, S(14), S(15))         \
     ASM_ROUND(AES, 9, , )
 #define ASM_ROUNDS_12(AES, S)                                               \
-    ASM_ROUND(AES, 1, S(0), S(1)) ASM_ROUND(AES, 2, S(2), )                 \
-    ASM_ROUND(AES, 3, S(3), S(4)) ASM_ROUND(AES, 4, S(5), )                 \
-    ASM_ROUND(AES, 5, S(6), S(7)) ASM_ROUND(AES, 6, S(8), )                 \
-    ASM_ROUND(AES, 7, S(9), S(10)) ASM_ROUND(AES, 8, S(11), S(12))          \
-    ASM_ROUND(AES, 9, S(13), S(14)) ASM_ROUND(AES, 10, S(15), )             \
-    ASM_ROUND(AES, 11, , )
+    ASM_ROUNDS_10(AES, S) ASM_ROUND(AES, 10, , ) ASM_ROUND(AES, 11, , )
 #define ASM_ROUNDS_14(AES, S)                                               \
-    ASM_ROUND(AES, 1, S(0), ) ASM_ROUND(AES, 2, S(1), S(2))                 \
-    ASM_ROUND(AES, 3, S(3), ) ASM_ROUND(AES, 4, S(4), )                     \
-    ASM_ROUND(AES, 5, S(5), S(6)) ASM_ROUND(AES, 6, S(7), )                 \
-    ASM_ROUND(AES, 7, S(8), ) ASM_ROUND(AES, 8, S(9), S(10))                \
-    ASM_ROUND(AES, 9, S(11), ) ASM_ROUND(AES, 10, S(12), )                  \
-    ASM_ROUND(AES, 11, S(13), ) ASM_ROUND(AES, 12, S(14), S(15))            \
-    ASM_ROUND(AES, 13, , )
+    ASM_ROUNDS_12(AES, S) ASM_ROUND(AES, 12, , ) ASM_ROUND(AES, 13, , )
 
 #define ASM_EACH(M, ...)                                                    \
     M(0, "%[x0]", __VA_ARGS__) M(1, "%[x1]", __VA_ARGS__)                   \
@@ -551,45 +533,35 @@ INLINE void ctr_crypt(const unsigned rounds, const QCryptoAESKey *key,
     ASM_UPPER(M(4, "%[x4]", __VA_ARGS__) M(5, "%[x5]", __VA_ARGS__)         \
               M(6, "%[x6]", __VA_ARGS__) M(7, "%[x7]", __VA_ARGS__))
 
-#define ASM_XTS_BATCH(AES, LAST, r, S)                                      \
+#define ASM_XTS_BATCH(AES, LAST, r)                                         \
     __asm__ volatile(                                                       \
         ASM_LOAD_KEY("(%[key])", "%[k]")                                    \
         ASM_EACH(ASM_XTS_IN, )                                              \
-        ASM_ROUNDS_##r(AES, S)                                              \
+        ASM_ROUNDS_##r(AES, ASM_BATCH_STEP)                                 \
         ASM_LOAD_KEY("16 * " #r "(%[key])", "%[k]")                         \
         ASM_EACH(ASM_XTS_OUT, LAST)                                         \
-        : [x0] ASM_T(x[0]), [x1] ASM_T(x[1]), [x2] ASM_T(x[2]),             \
-          [x3] ASM_T(x[3]), [x4] ASM_T(x[4]), [x5] ASM_T(x[5]),             \
-          [x6] ASM_T(x[6]), [x7] ASM_T(x[7]), [k] ASM_T(k), [t] ASM_T(t),   \
+        : [x0] ASM_T(x0), [x1] ASM_T(x1), [x2] ASM_T(x2), [x3] ASM_T(x3),   \
+          [x4] ASM_T(x4), [x5] ASM_T(x5), [x6] ASM_T(x6), [x7] ASM_T(x7),   \
+          [k] ASM_T(k), [t] ASM_T(t),                                       \
           ASM_CHAIN(chain), [mask] "=&d"(mask)                              \
         : [key] "r"(key), [tw] "r"(tw), [src] "r"(src), [dst] "r"(dst),     \
-          [ring] "r"(ring), [poly] "r"(poly)                                \
+          [ring] "r"(ring)                                                  \
         : "cc", "memory")
 
-/*
- * A whole batch with the tweaks at tw.  If weave is set, the chain moves on
- * by a batch of tweaks, which are put into ring.
- */
-INLINE void xts_batch(const unsigned rounds, const int dir, const int weave,
+/* A whole batch with the tweaks at tw; the chain's next ones go to ring. */
+INLINE void xts_batch(const unsigned rounds, const int dir,
                       const KeyBytes *key, const uint8_t *tw, Tweak *chain,
                       uint8_t *ring, uint8_t *dst, const uint8_t *src)
 {
-    const uint64_t poly = 0x87;
     uint64_t mask;
-    V x[WIDTH], k, t;
+    V x0, x1, x2, x3, x4, x5, x6, x7, k, t;
 
 #define CASE(r)                                                             \
-    if (rounds == r && dir == ENC && weave) {                               \
-        ASM_XTS_BATCH(ASM_AESENC, ASM_AESENCLAST, r, ASM_BATCH_STEP);       \
+    if (rounds == r && dir == ENC) {                                        \
+        ASM_XTS_BATCH(ASM_AESENC, ASM_AESENCLAST, r);                       \
     }                                                                       \
-    if (rounds == r && dir == ENC && !weave) {                              \
-        ASM_XTS_BATCH(ASM_AESENC, ASM_AESENCLAST, r, ASM_NO_STEP);          \
-    }                                                                       \
-    if (rounds == r && dir == DEC && weave) {                               \
-        ASM_XTS_BATCH(ASM_AESDEC, ASM_AESDECLAST, r, ASM_BATCH_STEP);       \
-    }                                                                       \
-    if (rounds == r && dir == DEC && !weave) {                              \
-        ASM_XTS_BATCH(ASM_AESDEC, ASM_AESDECLAST, r, ASM_NO_STEP);          \
+    if (rounds == r && dir == DEC) {                                        \
+        ASM_XTS_BATCH(ASM_AESDEC, ASM_AESDECLAST, r);                       \
     }
     CASE(10) CASE(12) CASE(14)
 #undef CASE
@@ -598,14 +570,13 @@ INLINE void xts_batch(const unsigned rounds, const int dir, const int weave,
 /* A batch of tweaks for ring by themselves */
 INLINE void xts_fill(Tweak *chain, uint8_t *ring)
 {
-    const uint64_t poly = 0x87;
     uint64_t mask;
 
     for (unsigned j = 0; j < XTS_BLOCKS; j += 4, ring += 4 * BLOCK) {
         __asm__ volatile(
             ASM_STEP(0) ASM_STEP(1) ASM_STEP(2) ASM_STEP(3)
             : ASM_CHAIN(chain), [mask] "=&d"(mask)
-            : [ring] "r"(ring), [poly] "r"(poly)
+            : [ring] "r"(ring)
             : "cc", "memory");
     }
 }
@@ -648,113 +619,163 @@ INLINE void xts_run(const unsigned rounds, const int dir, const KeyBytes *key,
                     __m128i tweak, const uint8_t *tweaks, size_t unit_size,
                     uint8_t *dst, const uint8_t *src, size_t n)
 {
-    uint8_t ring[RING] __attribute__((aligned(64)));
+    uint8_t ring[3][XTS_BATCH] __attribute__((aligned(64)));
+    /* tweaks of the batch at hand and the next one; room for the one after */
+    uint8_t *now = ring[0], *next = ring[1], *spare = ring[2], *done;
     size_t stolen = unit_size % BLOCK;
     size_t whole = unit_size / BLOCK - (stolen > 0);  /* a unit's usual blocks */
     size_t per_unit = whole / XTS_BLOCKS;
     size_t batches = per_unit * n;
     size_t rest = whole % XTS_BLOCKS;
     size_t last = rest + (stolen > 0 ? 2 : 0);  /* tweaks wanted at the end */
-    size_t want = batches + (last + XTS_BLOCKS - 1) / XTS_BLOCKS;
-    size_t made = 1;            /* batches of tweaks, of the wanted */
-    size_t left = per_unit;     /* batches until the chain changes units */
-    V first = tweak_lanes(tweak);
+    /* batches of tweaks of this unit that are still to come, and this one */
+    size_t left = per_unit + (last + XTS_BLOCKS - 1) / XTS_BLOCKS;
+    size_t used = n > 1 || left > 3 ? 3 : left;
+    int erases = batches > 2 && last == 0;
+    size_t first;
+    V all = v_all(tweak);
     Tweak chain = {
         .lo = _mm_cvtsi128_si64(tweak), .hi = _mm_extract_epi64(tweak, 1)
     };
     Pass p;
 
-    /* the first batch, or what is needed of it */
-    v_store(ring, first);
-#define M(i)                                                                \
-    if ((i) < XTS_WIDTH && (batches > 0 || last > (i) * LANES)) {           \
-        v_store(ring + (i) * VBYTES, tweak_mul(first, (i) * LANES));        \
+    if (unit_size == BLOCK) {
+        tweak = _mm_xor_si128(tweak, aes_block(rounds, dir, key,
+            _mm_xor_si128(tweak, load_block(src))));
+        store_block(dst, tweak);
+        return;
     }
-    M(1) M(2) M(3) M(4) M(5) M(6) M(7)
+
+    /* the first batch, or what is needed of it */
+    first = batches > 0 ? XTS_BLOCKS : last;
+#define M(i)                                                                \
+    if ((i) < XTS_WIDTH && first > (i) * LANES) {                           \
+        v_store(now + (i) * VBYTES, tweak_vector(all, i));                  \
+    }
+    M(0) M(1) M(2) M(3) M(4) M(5) M(6) M(7)
 #undef M
     tweak_jump(&chain, XTS_BLOCKS);
 
-#define SLOT(i) (ring + (i) * XTS_BATCH % RING)
-#define NEXT_BATCH()                                                        \
-    if (--left == 0 && n > 1) {                                             \
-        n--;                                                                \
-        left = per_unit;                                                    \
-        chain.lo = load64(tweaks);                                          \
-        chain.hi = load64(tweaks + 8);                                      \
-        tweaks += BLOCK;                                                    \
+    /*
+     * Let the chain go over to the next unit if this one has got its tweaks.
+     * Behind the last it goes on with zeros, which erases the ring.
+     */
+#define TURN()                                                              \
+    if (--left == 0) {                                                      \
+        left = SIZE_MAX;                                                    \
+        chain.lo = chain.hi = 0;                                            \
+        if (--n > 0) {                                                      \
+            left = per_unit;                                                \
+            chain.lo = load64(tweaks);                                      \
+            chain.hi = load64(tweaks + 8);                                  \
+            tweaks += BLOCK;                                                \
+        }                                                                   \
     }
+#define ONE_BATCH(out)                                                      \
+    TURN()                                                                  \
+    xts_batch(rounds, dir, key, now, &chain, out, dst, src);                \
+    done = now;                                                             \
+    now = next;                                                             \
+    next = spare;                                                           \
+    spare = done;                                                           \
+    dst += XTS_BATCH;                                                       \
+    src += XTS_BATCH;                                                       \
+    batches--;
 
-    for (size_t i = 0; i < batches; i++) {
-        if (made < want) {
-            NEXT_BATCH()
-            xts_batch(rounds, dir, 1, key, SLOT(i), &chain, SLOT(made), dst,
-                      src);
-            made++;
-        } else {
-            xts_batch(rounds, dir, 0, key, SLOT(i), &chain, ring, dst, src);
-        }
-        if (i == 1 && made < want) {
-            /* now that the pipeline is full, get a second batch ahead */
-            NEXT_BATCH()
-            xts_fill(&chain, SLOT(made));
-            made++;
-        }
-        dst += XTS_BATCH;
-        src += XTS_BATCH;
+    /* The first two batches make the very next tweaks, to start sooner ... */
+    for (int i = 0; i < 2 && batches > 0; i++) {
+        ONE_BATCH(next)
     }
-#undef NEXT_BATCH
-    if (made < want) {
-        xts_fill(&chain, SLOT(made));
-        made++;
+    /* ... and the distance is taken when there is work in the queue. */
+    if (batches > 0 || (n == 1 && left > 1)) {
+        TURN()
+        xts_fill(&chain, next);
     }
+    while (batches > 0) {
+        ONE_BATCH(spare)
+    }
+#undef ONE_BATCH
+#undef TURN
 
     if (rest > 0) {
-        p.tw = SLOT(batches);
+        p.tw = now;
         aes_rest(rounds, XTS, dir, key, &p, dst, src, rest * BLOCK);
     }
     if (stolen > 0) {
-        size_t at = batches * XTS_BATCH + rest * BLOCK;
-        __m128i t0 = load_block(ring + at % RING);
-        __m128i t1 = load_block(ring + (at + BLOCK) % RING);
+        /* rest is less than XTS_BLOCKS: only the second can be in next */
+        __m128i t0 = load_block(now + rest * BLOCK);
+        __m128i t1 = load_block(rest + 1 < XTS_BLOCKS
+                                ? now + (rest + 1) * BLOCK : next);
 
         xts_steal(rounds, dir, key, dir == ENC ? t0 : t1,
                   dir == ENC ? t1 : t0, dst + rest * BLOCK,
                   src + rest * BLOCK, stolen);
     }
-    wipe(ring, made < 4 ? made * XTS_BATCH : RING);
-#undef SLOT
+    if (erases) {
+        wipe(spare, XTS_BATCH);     /* the last batch's, the only one left */
+    } else {
+        wipe(ring[0], used * XTS_BATCH);
+    }
 }
 
-INLINE void xts(const unsigned rounds, const int dir, const QCryptoAESKey *key,
+/*
+ * The above for each round count and direction.  These are not inlined: the
+ * hot loop needs nearly all registers.
+ */
+typedef void XTSRun(const KeyBytes *key, __m128i tweak, const uint8_t *tweaks,
+                    size_t unit_size, uint8_t *dst, const uint8_t *src,
+                    size_t n);
+
+#define DEFINE_XTS_RUN(dir, r)                                              \
+static __attribute__((noinline))                                            \
+void xts_run_##dir##_##r(const KeyBytes *key, __m128i tweak,                \
+                         const uint8_t *tweaks, size_t unit_size,           \
+                         uint8_t *dst, const uint8_t *src, size_t n)        \
+{                                                                           \
+    xts_run(r, dir, key, tweak, tweaks, unit_size, dst, src, n);            \
+}
+
+DEFINE_XTS_RUN(ENC, 10)
+DEFINE_XTS_RUN(ENC, 12)
+DEFINE_XTS_RUN(ENC, 14)
+DEFINE_XTS_RUN(DEC, 10)
+DEFINE_XTS_RUN(DEC, 12)
+DEFINE_XTS_RUN(DEC, 14)
+
+INLINE void xts(const unsigned rounds, XTSRun *xts_run_of, const KeyBytes *key,
                 const QCryptoAESKey *tweak_key, const uint8_t *ivs,
                 size_t unit_size, uint8_t *dst, const uint8_t *src, size_t n)
 {
-    const KeyBytes *keys = dir == ENC ? key->enc : key->dec;
     uint8_t tweaks[BATCH] __attribute__((aligned(64)));
+    int many = n > 1;
     Pass p;
 
-    if (n == 1) {
-        __m128i t = aes_block(rounds, ENC, tweak_key->enc, load_block(ivs));
-
-        xts_run(rounds, dir, keys, t, NULL, unit_size, dst, src, 1);
-        return;
-    }
     while (n > 0) {
         size_t m = n < BATCH_BLOCKS ? n : BATCH_BLOCKS;
         /* units of whole batches make one pipeline, others one each */
         size_t run = unit_size % XTS_BATCH == 0 ? m : 1;
+        /* the first tweak, which is waited for, does not go through memory */
+        __m128i t = aes_block(rounds, ENC, tweak_key->enc, load_block(ivs));
 
-        aes_rest(rounds, ECB, ENC, tweak_key->enc, &p, tweaks, ivs, m * BLOCK);
+        if (m > 1) {
+            aes_rest(rounds, ECB, ENC, tweak_key->enc, &p, tweaks + BLOCK,
+                     ivs + BLOCK, (m - 1) * BLOCK);
+        }
         for (size_t i = 0; i < m; i += run) {
-            xts_run(rounds, dir, keys, load_block(tweaks + BLOCK * i),
-                    tweaks + BLOCK * (i + 1), unit_size, dst, src, run);
+            if (i > 0) {
+                t = load_block(tweaks + BLOCK * i);
+            }
+            xts_run_of(key, t, tweaks + BLOCK * (i + 1), unit_size, dst, src,
+                       run);
             dst += unit_size * run;
             src += unit_size * run;
         }
         ivs += BLOCK * m;
         n -= m;
     }
-    wipe(tweaks, BATCH);
+    if (many) {
+        wipe(tweaks, BATCH);
+    }
 }
 
 /* ---- the bound ---- */
@@ -825,9 +846,9 @@ static void aes_xts_##name(const void *opaque, const void *tweak_key,       \
 #define CALL_CBC_UNITS_DEC(r)                                               \
     cbc_decrypt_units(r, key, ivs, unit_size, dst, src, n)
 #define CALL_XTS_ENC(r)                                                     \
-    xts(r, ENC, key, tweak_key, ivs, unit_size, dst, src, n)
+    xts(r, xts_run_ENC_##r, key->enc, tweak_key, ivs, unit_size, dst, src, n)
 #define CALL_XTS_DEC(r)                                                     \
-    xts(r, DEC, key, tweak_key, ivs, unit_size, dst, src, n)
+    xts(r, xts_run_DEC_##r, key->dec, tweak_key, ivs, unit_size, dst, src, n)
 #define CALL_CTR(r) ctr_crypt(r, key, iv, dst, src, len)
 #define CALL_RAW(r) raw(r, key, buf, len)
 

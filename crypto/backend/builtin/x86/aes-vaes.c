@@ -48,11 +48,15 @@ typedef __m256i V;
 #define v_dec _mm256_aesdec_epi128
 #define v_declast _mm256_aesdeclast_epi128
 #define v_shl64(v, k) _mm256_slli_epi64(v, k)
-#define v_shr64(v, k) _mm256_srli_epi64(v, k)
+#define v_shl_lanes(v, i)                                                   \
+    _mm256_sllv_epi64(v, _mm256_set_epi64x(2 * (i) + 1, 2 * (i) + 1,        \
+                                           2 * (i), 2 * (i)))
+#define v_shr_lanes(v, i)                                                   \
+    _mm256_srlv_epi64(v, _mm256_set_epi64x(63 - 2 * (i), 63 - 2 * (i),      \
+                                           64 - 2 * (i), 64 - 2 * (i)))
 #define v_swap64(v) _mm256_shuffle_epi32(v, 0x4e)
 #define v_low64(v)                                                          \
     _mm256_blend_epi32(_mm256_setzero_si256(), v, 0x33)
-#define v_blend1(even, odd) _mm256_blend_epi32(even, odd, 0xf0)
 #define v_add64 _mm256_add_epi64
 #define v_count(n) _mm256_set_epi64x(0, n, 0, n)
 #define v_counters(hi, lo)                                                  \

@@ -48,11 +48,13 @@ typedef __m512i V;
 #define v_dec _mm512_aesdec_epi128
 #define v_declast _mm512_aesdeclast_epi128
 #define v_shl64(v, k) _mm512_slli_epi64(v, k)
-#define v_shr64(v, k) _mm512_srli_epi64(v, k)
+#define v_by_lane(n, d)                                                     \
+    _mm512_set_epi64((n) + 3 * (d), (n) + 3 * (d), (n) + 2 * (d),           \
+                     (n) + 2 * (d), (n) + (d), (n) + (d), n, n)
+#define v_shl_lanes(v, i) _mm512_sllv_epi64(v, v_by_lane(4 * (i), 1))
+#define v_shr_lanes(v, i) _mm512_srlv_epi64(v, v_by_lane(64 - 4 * (i), -1))
 #define v_swap64(v) _mm512_shuffle_epi32(v, (_MM_PERM_ENUM)0x4e)
 #define v_low64(v) _mm512_maskz_mov_epi64(0x55, v)
-#define v_blend1(even, odd) _mm512_mask_blend_epi64(0xcc, even, odd)
-#define v_blend2(low, high) _mm512_mask_blend_epi64(0xf0, low, high)
 #define v_add64 _mm512_add_epi64
 #define v_count(n) _mm512_maskz_set1_epi64(0x55, n)
 #define v_counters(hi, lo)                                                  \
