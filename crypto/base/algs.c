@@ -65,6 +65,8 @@ static const QCryptoAlg algs[] = {
     CHACHA(12),
     CHACHA(20),
 
+    {QCRYPTO_KIND_XOR, 0, "xor", "xor", "xor", 0, 0, 0},
+
     ARGON2(ARGON2I,  "argon2i"),
     ARGON2(ARGON2ID, "argon2id"),
 

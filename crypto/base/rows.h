@@ -13,6 +13,7 @@
  *   hmac    QCryptoHmacOps           the same
  *   pbkdf2  QCryptoPbkdf2Ops         the same
  *   argon2  QCryptoArgon2Ops         the same
+ *   xor     QCryptoXorOps            the same
  *   chacha  QCryptoChaChaOps         the implementation's own
  *
  * Everything here is const data; what changes at run time (self-test done,
@@ -166,7 +167,8 @@ typedef struct QCryptoHashOps {
     int (*init)(void *ctx, const QCryptoRow *row, GError **errp);
     void (*fini)(void *ctx); /* NULL: wiping the ctx is enough */
     int (*update)(void *ctx, const uint8_t *data, size_t len, GError **errp);
-    /* writes the digest; what the ctx holds is then undefined until init */
+    /* writes the digest, on success alone; what the ctx holds is then
+     * undefined until init */
     int (*final)(void *ctx, uint8_t *digest, GError **errp);
     /*
      * dst (zeroed, or an earlier context of the same row) becomes a copy of
@@ -176,6 +178,7 @@ typedef struct QCryptoHashOps {
     int (*copy)(void *dst, const void *src, GError **errp);
     /*
      * A whole message at once, without a context: short messages gain by it.
+     * The digest is written on success alone.
      * NULL: init, update and final on a context of the front end's.
      */
     int (*digest)(const QCryptoRow *row, const uint8_t *data, size_t len,
@@ -268,6 +271,18 @@ typedef struct QCryptoArgon2Ops {
                   uint32_t memory_kib, uint32_t lanes, uint8_t *out,
                   size_t nout, GError **errp);
 } QCryptoArgon2Ops;
+
+/*
+ * XOR templates.  xor_n[n] takes n sources, 2 to 5: dst = srcs[0] ^ ... ^
+ * srcs[n - 1], len bytes, any alignment; dst may be the same as any source
+ * (each vector is read from all sources before it is written), overlaps in
+ * part never come.
+ */
+#define QCRYPTO_XOR_ARITY 5
+typedef void QCryptoXorFunc(uint8_t *dst, const uint8_t *const *srcs, size_t len);
+typedef struct QCryptoXorOps {
+    QCryptoXorFunc *xor_n[QCRYPTO_XOR_ARITY + 1];
+} QCryptoXorOps;
 
 typedef struct QCryptoProvider {
     const char *name;

@@ -65,15 +65,12 @@ static QCryptoSecret *new_empty(size_t room, GError **errp)
         return NULL;
     }
     const size_t size = mapped_size(room);
-    QCryptoSecret *s = mmap(NULL, size, PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (s == MAP_FAILED) {
+    bool locked;
+    QCryptoSecret *s = qcrypto_map_pages(size, &locked);
+    if (!s) {
         no_memory(errp, room);
         return NULL;
     }
-    /* before the first byte is in it; as far as the limits allow */
-    const bool locked = mlock(s, size) == 0;
-    madvise(s, size, MADV_DONTDUMP);
     s->size = size;
     s->locked = locked;
     return s;

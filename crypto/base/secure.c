@@ -7,6 +7,7 @@
 
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 bool qcrypto_equal_ct(const void *a, const void *b, size_t n)
 {
@@ -33,6 +34,20 @@ void *qcrypto_alloc(size_t n)
         return NULL;
     }
     return memset(p, 0, size);
+}
+
+void *qcrypto_map_pages(size_t n, bool *locked)
+{
+    void *p = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+                   -1, 0);
+
+    if (p == MAP_FAILED) {
+        return NULL;
+    }
+    /* before the first byte is in it */
+    *locked = mlock(p, n) == 0;
+    madvise(p, n, MADV_DONTDUMP);
+    return p;
 }
 
 void qcrypto_wipe_free(void *p, size_t n)

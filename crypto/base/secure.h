@@ -29,6 +29,14 @@ bool qcrypto_equal_ct(const void *a, const void *b, size_t n);
  */
 void *qcrypto_alloc(size_t n);
 
+/*
+ * Zeroed pages, n bytes of them rounded up, that are kept out of core dumps;
+ * *locked tells whether they are also kept from being swapped out, which
+ * limits may forbid.  NULL when there is no memory.  To be given back, wiped,
+ * with munmap(2).
+ */
+void *qcrypto_map_pages(size_t n, bool *locked);
+
 /* Wipes the n bytes and frees them; p may be NULL. */
 void qcrypto_wipe_free(void *p, size_t n);
 

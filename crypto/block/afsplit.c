@@ -61,12 +61,10 @@ static int fold(QCryptoHashAlgo hash, size_t blocklen, uint32_t stripes,
     return 0;
 }
 
+/* block: the key, whole; material: what it is split into */
 static int check(QCryptoHashAlgo hash, size_t blocklen, uint32_t stripes,
-                 const void *in, const void *out, GError **errp)
+                 const void *block, const void *material, GError **errp)
 {
-    if (!in || !out) {
-        return qcrypto_error_null(errp, in ? "out" : "in");
-    }
     if (!qcrypto_hash_digest_len(hash)) {
         return qcrypto_error(errp, QCRYPTO_ERROR_INVALID_ARGUMENT,
                              "unknown hash %d", (int)hash);
@@ -78,6 +76,12 @@ static int check(QCryptoHashAlgo hash, size_t blocklen, uint32_t stripes,
                              " stripes of %zu bytes",
                              stripes, blocklen);
     }
+    /* the one has blocklen bytes, the other as many more as there are
+     * stripes: whichever begins first must end before the other begins */
+    const uintptr_t key = (uintptr_t)block, all = (uintptr_t)material;
+    if (key < all ? all - key < blocklen : key - all < blocklen * stripes) {
+        return qcrypto_error_overlap(errp, "anti-forensic split");
+    }
     return 0;
 }
 
@@ -85,6 +89,9 @@ int qcrypto_afsplit_encode(QCryptoHashAlgo hash, size_t blocklen,
                            uint32_t stripes, const uint8_t *in, uint8_t *out,
                            GError **errp)
 {
+    if (!in || !out) {
+        return qcrypto_error_null(errp, in ? "out" : "in");
+    }
     if (check(hash, blocklen, stripes, in, out, errp) < 0) {
         return -1;
     }
@@ -106,7 +113,10 @@ int qcrypto_afsplit_decode(QCryptoHashAlgo hash, size_t blocklen,
                            uint32_t stripes, const uint8_t *in, uint8_t *out,
                            GError **errp)
 {
-    if (check(hash, blocklen, stripes, in, out, errp) < 0) {
+    if (!in || !out) {
+        return qcrypto_error_null(errp, in ? "out" : "in");
+    }
+    if (check(hash, blocklen, stripes, out, in, errp) < 0) {
         return -1;
     }
     if (fold(hash, blocklen, stripes, in, out, errp) < 0) {

@@ -66,20 +66,12 @@ static bool is_kernel(const QCryptoRow *row)
     return ops->keystream && ops->keystream_words;
 }
 
-const QCryptoChaChaOps *qcrypto_chacha_kernel(unsigned rounds, GError **errp)
+/* The first usable kernel that needs no other CPU features than cpu. */
+static const QCryptoChaChaOps *find(int alg, uint32_t cpu, GError **errp)
 {
-    static const QCryptoChaChaOps *found[QCRYPTO_CHACHA_ALGO__MAX];
-    const int alg = alg_of(rounds, errp);
     size_t n;
-
-    if (alg < 0) {
-        return NULL;
-    }
-    const QCryptoChaChaOps *ops = g_atomic_pointer_get(&found[alg]);
-    if (G_LIKELY(ops)) {
-        return ops;
-    }
     QCryptoCandidate *const *all = qcrypto_candidates(&n, errp);
+
     if (!all) {
         return NULL;
     }
@@ -88,13 +80,35 @@ const QCryptoChaChaOps *qcrypto_chacha_kernel(unsigned rounds, GError **errp)
 
         if (r->kind == QCRYPTO_KIND_CHACHA && r->alg == alg && is_kernel(r) &&
             !(r->flags & (QCRYPTO_ROW_AVOID | QCRYPTO_ROW_BENCH)) &&
-            qcrypto_candidate_usable(all[i], NULL)) {
-            g_atomic_pointer_set(&found[alg], r->ops);
+            !(r->cpu & ~cpu) && qcrypto_candidate_usable(all[i], NULL)) {
             return r->ops;
         }
     }
     qcrypto_select_failed(QCRYPTO_KIND_CHACHA, alg, -1, NULL, errp);
     return NULL;
+}
+
+const QCryptoChaChaOps *qcrypto_chacha_kernel(unsigned rounds, GError **errp)
+{
+    static const QCryptoChaChaOps *found[QCRYPTO_CHACHA_ALGO__MAX];
+    const int alg = alg_of(rounds, errp);
+
+    if (alg < 0) {
+        return NULL;
+    }
+    const QCryptoChaChaOps *ops = g_atomic_pointer_get(&found[alg]);
+    if (G_UNLIKELY(!ops)) {
+        ops = find(alg, ~0u, errp);
+        g_atomic_pointer_set(&found[alg], ops);
+    }
+    return ops;
+}
+
+const QCryptoChaChaOps *qcrypto_chacha_reference(unsigned rounds, GError **errp)
+{
+    const int alg = alg_of(rounds, errp);
+
+    return alg < 0 ? NULL : find(alg, 0, errp);
 }
 
 const QCryptoChaChaOps *qcrypto_chacha_kernel_from(const char *provider,
@@ -201,7 +215,8 @@ int qcrypto_chacha_init(uint32_t state[16], const uint8_t *key, size_t nkey,
     }
     if (check_key(key, nkey, errp) < 0 ||
         check_nonce(nonce, nnonce, errp) < 0 ||
-        check_block(counter, nnonce == 12 ? UINT32_MAX : UINT64_MAX, errp) < 0) {
+        check_block(counter, nnonce == 12 ? UINT32_MAX : UINT64_MAX, errp) <
+            0) {
         return -1;
     }
     set_key(state, key, nkey);
@@ -341,7 +356,8 @@ const char *qcrypto_chacha_get_impl(const QCryptoChaCha *c)
 
 static const char *describe(char *buf, const QCryptoChaCha *c)
 {
-    return qcrypto_describe(buf, QCRYPTO_KIND_CHACHA, c->candidate->row->alg, -1);
+    return qcrypto_describe(buf, QCRYPTO_KIND_CHACHA, c->candidate->row->alg,
+                            -1);
 }
 
 int qcrypto_chacha_setiv(QCryptoChaCha *c, const uint8_t *nonce, size_t nnonce,
@@ -429,7 +445,8 @@ static int check_run(const QCryptoChaCha *c, size_t len, GError **errp)
     }
     if (len) {
         /* blocks that are touched, next included; at most 2^58 + 2 */
-        const uint64_t n = len / BLOCK + (c->used + len % BLOCK + BLOCK - 1) / BLOCK;
+        const uint64_t n =
+            len / BLOCK + (c->used + len % BLOCK + BLOCK - 1) / BLOCK;
 
         if (c->ended || n - 1 > c->last - c->next) {
             return qcrypto_error(errp, QCRYPTO_ERROR_INVALID_ARGUMENT,
@@ -462,8 +479,8 @@ static int run(QCryptoChaCha *c, const uint8_t *in, uint8_t *out, size_t len,
     if (tail && blocks(c, end, NULL, partial, BLOCK, errp) < 0) {
         return -1;
     }
-    if (whole && blocks(c, first, in ? in + head : NULL, out + head, whole,
-                        errp) < 0) {
+    if (whole &&
+        blocks(c, first, in ? in + head : NULL, out + head, whole, errp) < 0) {
         return -1;
     }
     xor_bytes(out, in, c->partial + c->used, head);

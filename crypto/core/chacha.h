@@ -19,6 +19,13 @@
  */
 const QCryptoChaChaOps *qcrypto_chacha_kernel(unsigned rounds, GError **errp);
 
+/*
+ * The same from the row that needs no CPU feature, to check others against;
+ * each call looks it up.
+ */
+const QCryptoChaChaOps *qcrypto_chacha_reference(unsigned rounds,
+                                                 GError **errp);
+
 /* The same from one row, "builtin:chacha-avx2"; for tests and benchmarks. */
 const QCryptoChaChaOps *qcrypto_chacha_kernel_from(const char *provider,
                                                    unsigned rounds,

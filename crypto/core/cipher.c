@@ -14,7 +14,7 @@
 #include "crypto/base/bytes.h"
 #include "crypto/base/error.h"
 #include "crypto/base/secure.h"
-#include "crypto/core/select.h"
+#include "crypto/core/plan.h"
 
 /* IEEE 1619-2007, 5.1: at most 2^20 blocks a data unit */
 #define XTS_UNIT_MIN 16
@@ -30,6 +30,13 @@ struct QCryptoCipher {
     uint8_t alg;
     bool have_iv;
     bool ended; /* CTR: the last call ended inside a block */
+    /*
+     * Another row under the same key that serves requests from larger_from
+     * bytes on, where calibration found one to be worth its overhead; this
+     * object keeps the state of the message.
+     */
+    size_t larger_from;
+    QCryptoCipher *larger;
     uint8_t iv[16];
     /* the row's context */
     uint8_t ctx[] __attribute__((aligned(16)));
@@ -104,6 +111,37 @@ static QCryptoCipher *new_on(QCryptoCandidate *cand, const QCryptoAlg *alg,
     return c;
 }
 
+/*
+ * The rows of the plan's later steps behind the object of its first.  A step
+ * whose row cannot serve this key is left out: what comes before it serves.
+ */
+static void add_larger(QCryptoCipher *c, const QCryptoPlan *plan,
+                       const QCryptoAlg *alg, const uint8_t *key, size_t nkey)
+{
+    for (unsigned i = 1; i < plan->n; i++) {
+        const QCryptoStep *step = &plan->steps[i];
+        QCryptoCipher *next =
+            qcrypto_candidate_usable(step->candidate, NULL)
+                ? new_on(step->candidate, alg, key, nkey, NULL)
+                : NULL;
+
+        if (next) {
+            c->larger_from = step->from;
+            c->larger = next;
+            c = next;
+        }
+    }
+}
+
+/* The object whose row serves requests of len bytes. */
+static inline const QCryptoCipher *serving(const QCryptoCipher *c, size_t len)
+{
+    while (G_UNLIKELY(c->larger) && len >= c->larger_from) {
+        c = c->larger;
+    }
+    return c;
+}
+
 /* The algorithm, or NULL with an error; checks what new() was given. */
 static const QCryptoAlg *check_new(QCryptoCipherAlgo alg, QCryptoCipherMode mode,
                                    const uint8_t *key, size_t nkey,
@@ -145,6 +183,16 @@ QCryptoCipher *qcrypto_cipher_new(QCryptoCipherAlgo alg, QCryptoCipherMode mode,
     if (!a) {
         return NULL;
     }
+    const QCryptoPlan *plan =
+        qcrypto_plan(QCRYPTO_KIND_CIPHER, (int)alg, (int)mode, 0);
+    if (plan && qcrypto_candidate_usable(plan->steps[0].candidate, NULL)) {
+        QCryptoCipher *c = new_on(plan->steps[0].candidate, a, key, nkey, NULL);
+
+        if (c) {
+            add_larger(c, plan, a, key, nkey);
+            return c;
+        }
+    }
     /* a row may be narrower than its algorithm: then the next one serves */
     for (size_t i = 0; (cand = qcrypto_select_usable(
                             QCRYPTO_KIND_CIPHER, (int)alg, (int)mode, i, &i));
@@ -177,11 +225,14 @@ QCryptoCipher *qcrypto_cipher_new_from(const char *provider,
 
 void qcrypto_cipher_free(QCryptoCipher *c)
 {
-    if (c) {
+    while (c) {
+        QCryptoCipher *larger = c->larger;
+
         if (c->ops->fini) {
             c->ops->fini(c->ctx);
         }
         qcrypto_wipe_free(c, c->size);
+        c = larger;
     }
 }
 
@@ -280,8 +331,9 @@ static inline int run(QCryptoCipher *c, int decrypt, const void *in, void *out,
     if (G_UNLIKELY(!len)) {
         return 0;
     }
-    return c->ops->crypt[decrypt](c->ctx, c->niv ? c->iv : NULL, in, out, len,
-                                  errp);
+    const QCryptoCipher *row = serving(c, len);
+    return row->ops->crypt[decrypt](row->ctx, c->niv ? c->iv : NULL, in, out,
+                                    len, errp);
 }
 
 int qcrypto_cipher_encrypt(QCryptoCipher *c, const void *in, void *out,
@@ -339,6 +391,7 @@ int qcrypto_cipher_units(const QCryptoCipher *c, int decrypt, const uint8_t *ivs
     if (!n || !unit_size) {
         return 0;
     }
+    c = serving(c, n * unit_size);
     if (!c->ops->units[decrypt]) {
         return units_one_by_one(c, decrypt, ivs, unit_size, in, out, n, errp);
     }

@@ -10,7 +10,7 @@
 #include "crypto/base/error.h"
 #include "crypto/base/secure.h"
 #include "crypto/core/digest.h"
-#include "crypto/core/select.h"
+#include "crypto/core/plan.h"
 
 /* A one-shot digest of a context up to this size needs no allocation. */
 #define STACK_CTX 512
@@ -235,16 +235,18 @@ int qcrypto_hash_on_row(const QCryptoRow *row, const struct iovec *iov,
     /* libraries may not take NULL, even for no bytes */
     static const uint8_t nothing[1];
     const QCryptoHashOps *ops = row->ops;
-    const size_t size = ops->ctx_size(row);
-    uint8_t stack[STACK_CTX] __attribute__((aligned(16)));
-    void *ctx = stack;
-    int ret;
 
     if (ops->digest && niov <= 1) {
         return niov && iov->iov_len
                    ? ops->digest(row, iov->iov_base, iov->iov_len, digest, errp)
                    : ops->digest(row, nothing, 0, digest, errp);
     }
+
+    const size_t size = ops->ctx_size(row);
+    uint8_t stack[STACK_CTX] __attribute__((aligned(16)));
+    void *ctx = stack;
+    int ret;
+
     if (G_LIKELY(size <= sizeof(stack))) {
         memset(stack, 0, size);
     } else if (!(ctx = qcrypto_alloc(size))) {
@@ -272,7 +274,7 @@ int qcrypto_hash_on_row(const QCryptoRow *row, const struct iovec *iov,
     return ret;
 }
 
-/* The first row that can; digest has room for any. */
+/* The first row that can. */
 static int digestv(const QCryptoAlg *alg, const struct iovec *iov, size_t niov,
                    uint8_t *digest, GError **errp)
 {
@@ -282,9 +284,25 @@ static int digestv(const QCryptoAlg *alg, const struct iovec *iov, size_t niov,
     if (qcrypto_check_iov(iov, niov, errp) < 0) {
         return -1;
     }
+    /* calibration may know a better row for this length */
+    const QCryptoPlan *plan = qcrypto_plan(QCRYPTO_KIND_HASH, alg->id, -1, 0);
+    if (G_UNLIKELY(plan)) {
+        size_t len = 0;
+
+        for (size_t i = 0; i < niov; i++) {
+            len += iov[i].iov_len;
+        }
+        c = qcrypto_plan_step(plan, len)->candidate;
+        if (qcrypto_candidate_usable(c, NULL) &&
+            qcrypto_hash_on_row(c->row, iov, niov, digest, NULL) == 0) {
+            return 0;
+        }
+    }
     for (size_t i = 0;
          (c = qcrypto_select_usable(QCRYPTO_KIND_HASH, alg->id, -1, i, &i)); i++) {
-        g_clear_error(&last);
+        if (G_UNLIKELY(last)) {
+            g_clear_error(&last);
+        }
         if (qcrypto_hash_on_row(c->row, iov, niov, digest, &last) == 0) {
             return 0;
         }
@@ -298,7 +316,6 @@ int qcrypto_hash_bytesv(QCryptoHashAlgo alg, const struct iovec *iov, size_t nio
                         uint8_t **result, size_t *resultlen, GError **errp)
 {
     const QCryptoAlg *a = hash_alg(alg, errp);
-    uint8_t digest[QCRYPTO_DIGEST_MAX];
 
     if (!a) {
         return -1;
@@ -308,10 +325,8 @@ int qcrypto_hash_bytesv(QCryptoHashAlgo alg, const struct iovec *iov, size_t nio
     if (!target) {
         return -1;
     }
-    const int ret = digestv(a, iov, niov, digest, errp);
-    if (ret == 0) {
-        memcpy(target, digest, a->out_len);
-    }
+    /* rows write a digest when nothing can fail any more */
+    const int ret = digestv(a, iov, niov, target, errp);
     return qcrypto_digest_done(ret, target, result, resultlen, a->out_len);
 }
 

@@ -2,9 +2,9 @@
  * Known answers for the self-tests
  *
  * Values were computed with every provider that has the algorithm and were
- * the same on all (SM4, BLAKE2 and Whirlpool: libgcrypt, Twofish-192: nettle alone, which pass
- * published vectors); tests/unit/test-kat.c holds them against the rows of a
- * build and prints this table for a new algorithm.
+ * the same on all (SM4, BLAKE2 and Whirlpool: libgcrypt, Twofish-192: nettle
+ * alone, which pass published vectors); tests/unit/test-kat.c holds them
+ * against the rows of a build and prints this table for a new algorithm.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -123,6 +123,9 @@ const QCryptoKat qcrypto_kat[] = {
          0x258541d6ca99af24, 0x38b6d499c3ac54d0),
     HASH(WHIRLPOOL, 0xdd2d6e73a8ae1fe3,
          0x198b82380606e861, 0xaa0bd33badc1288e),
+
+    /* by a byte loop */
+    {QCRYPTO_KIND_XOR, 0, -1, UINT64_C(0x6d4094b9acd0b6e4)},
 };
 
 const size_t qcrypto_kat_len = G_N_ELEMENTS(qcrypto_kat);

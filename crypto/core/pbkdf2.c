@@ -103,6 +103,9 @@ int qcrypto_pbkdf2_from(const char *provider, QCryptoHashAlgo hash,
 {
     const Request r = {provider, hash, key, nkey, salt, nsalt, out, nout};
 
+    if (!provider) {
+        return qcrypto_error_null(errp, "provider");
+    }
     return derive(&r, iterations, errp);
 }
 
@@ -110,8 +113,9 @@ int qcrypto_pbkdf2(QCryptoHashAlgo hash, const uint8_t *key, size_t nkey,
                    const uint8_t *salt, size_t nsalt, uint64_t iterations,
                    uint8_t *out, size_t nout, GError **errp)
 {
-    return qcrypto_pbkdf2_from(NULL, hash, key, nkey, salt, nsalt, iterations,
-                               out, nout, errp);
+    const Request r = {NULL, hash, key, nkey, salt, nsalt, out, nout};
+
+    return derive(&r, iterations, errp);
 }
 
 static int work(uint64_t cost, void *opaque, GError **errp)

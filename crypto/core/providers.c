@@ -7,8 +7,8 @@
  * libgcrypt, whose bulk Serpent, Twofish, Camellia and 3DES run 1.3 to 9 times
  * as fast as nettle's; nettle alone has Twofish-192; GnuTLS's ciphers are
  * behind handles and serve for comparison.  GLib's hashes are slower than
- * anybody's.  libsodium and libargon2 have Argon2 alone.  Where an algorithm deviates from this order, the rank of its
- * rows says so.
+ * anybody's.  libsodium and libargon2 have Argon2 alone.  Where an algorithm
+ * deviates from this order, the rank of its rows says so.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

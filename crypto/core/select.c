@@ -18,6 +18,7 @@
 
 #include "crypto/base/cpu.h"
 #include "crypto/base/error.h"
+#include "crypto/core/plan.h"
 #include "crypto/core/providers.h"
 #include "crypto/core/selftest.h"
 
@@ -27,13 +28,18 @@
 typedef struct Slot {
     QCryptoCandidate **items;
     size_t n;
+    const QCryptoPlan *plan; /* NULL: items[0] for every size */
 } Slot;
 
 typedef struct Selection {
     Slot *slots;
     QCryptoCandidate **all; /* every candidate, providers in this order */
     size_t n_all;
-    char *order;
+    char *order;   /* all names */
+    char *request; /* as it was asked for, NULL: the written order */
+    QCryptoPlan *plans;
+    size_t n_plans;
+    unsigned generation;
 } Selection;
 
 /* a provider of the table with what became of it */
@@ -50,6 +56,7 @@ static struct {
     size_t table_len;
     Known *known;
     int slot_base[QCRYPTO_KIND__MAX];
+    int n_algs[QCRYPTO_KIND__MAX];
     int n_slots;
     Selection *current; /* atomic */
     GError *error;      /* lasting: bad QCRYPTO_CPU or QCRYPTO_PROVIDER */
@@ -121,7 +128,8 @@ static void make_known(void)
     reg.n_slots = 0;
     for (int kind = 0; kind < QCRYPTO_KIND__MAX; kind++) {
         reg.slot_base[kind] = reg.n_slots;
-        reg.n_slots += qcrypto_alg_count((QCryptoKind)kind) * MODES;
+        reg.n_algs[kind] = qcrypto_alg_count((QCryptoKind)kind);
+        reg.n_slots += reg.n_algs[kind] * MODES;
     }
     Known *known = g_new0(Known, reg.table_len);
     for (size_t i = 0; i < reg.table_len; i++) {
@@ -134,8 +142,9 @@ static void make_known(void)
 /* -1 when the numbers are none of the table's */
 static int slot_of(QCryptoKind kind, int alg, int mode)
 {
-    if (mode < -1 || mode >= QCRYPTO_CIPHER_MODE__MAX ||
-        !qcrypto_alg(kind, alg)) {
+    if ((unsigned)kind >= QCRYPTO_KIND__MAX || mode < -1 ||
+        mode >= QCRYPTO_CIPHER_MODE__MAX || alg < 0 ||
+        alg >= reg.n_algs[kind]) {
         return -1;
     }
     return reg.slot_base[kind] + alg * MODES + mode + 1;
@@ -272,6 +281,23 @@ static Selection *make_selection(const GPtrArray *order, guint named)
 }
 
 /* Called with the lock held. */
+static Selection *replace(Selection *s)
+{
+    static unsigned generation;
+    Selection *old = g_atomic_pointer_get(&reg.current);
+
+    if (old) {
+        if (!reg.retired) {
+            reg.retired = g_ptr_array_new();
+        }
+        g_ptr_array_add(reg.retired, old);
+    }
+    s->generation = ++generation;
+    g_atomic_pointer_set(&reg.current, s);
+    return s;
+}
+
+/* Called with the lock held. */
 static Selection *publish(const char *order, const char *where, GError **errp)
 {
     guint named;
@@ -281,15 +307,8 @@ static Selection *publish(const char *order, const char *where, GError **errp)
         return NULL;
     }
     Selection *s = make_selection(list, named);
-    Selection *old = g_atomic_pointer_get(&reg.current);
-    if (old) {
-        if (!reg.retired) {
-            reg.retired = g_ptr_array_new();
-        }
-        g_ptr_array_add(reg.retired, old);
-    }
-    g_atomic_pointer_set(&reg.current, s);
-    return s;
+    s->request = g_strdup(order);
+    return replace(s);
 }
 
 /* The order of the environment, or the written one. */
@@ -502,6 +521,86 @@ QCryptoCandidate *const *qcrypto_candidates(size_t *n, GError **errp)
 
     *n = s ? s->n_all : 0;
     return s ? s->all : NULL;
+}
+
+/* ---- plans ---- */
+
+const QCryptoPlan *qcrypto_plan(QCryptoKind kind, int alg, int mode,
+                                unsigned arity)
+{
+    Selection *s = selection(NULL);
+    const int slot = s ? slot_of(kind, alg, mode) : -1;
+
+    if (slot < 0) {
+        return NULL;
+    }
+    if (G_LIKELY(!arity)) {
+        return s->slots[slot].plan;
+    }
+    for (size_t i = 0; i < s->n_plans; i++) {
+        const QCryptoPlan *p = &s->plans[i];
+
+        if (p->kind == kind && p->alg == alg && p->mode == mode &&
+            p->arity == arity) {
+            return p;
+        }
+    }
+    return NULL;
+}
+
+unsigned qcrypto_selection_generation(void)
+{
+    Selection *s = selection(NULL);
+
+    return s ? s->generation : 0;
+}
+
+/* The plan's choice for the typical size leads its slot. */
+static void apply_plan(Selection *s, const QCryptoPlan *plan)
+{
+    const int n = slot_of(plan->kind, plan->alg, plan->mode);
+    Slot *slot = &s->slots[n];
+    QCryptoCandidate *lead = qcrypto_plan_step(plan, plan->typical)->candidate;
+    size_t at = 0;
+
+    while (at < slot->n && slot->items[at] != lead) {
+        at++;
+    }
+    if (at == slot->n) {
+        return; /* no longer selectable */
+    }
+    memmove(slot->items + 1, slot->items, at * sizeof(slot->items[0]));
+    slot->items[0] = lead;
+    slot->plan = plan;
+}
+
+int qcrypto_plans_publish(const QCryptoPlan *plans, size_t n, GError **errp)
+{
+    if (!selection(errp)) {
+        return -1;
+    }
+    g_mutex_lock(&reg.lock);
+    const Selection *old = g_atomic_pointer_get(&reg.current);
+    Selection *s = NULL;
+    guint named;
+    g_autoptr(GPtrArray) list =
+        parse_order(old->request, "provider order", &named, errp);
+
+    if (list) {
+        s = make_selection(list, named);
+        s->request = g_strdup(old->request);
+        s->plans = g_new(QCryptoPlan, n);
+        s->n_plans = n;
+        for (size_t i = 0; i < n; i++) {
+            s->plans[i] = plans[i];
+            if (!plans[i].arity) {
+                apply_plan(s, &s->plans[i]);
+            }
+        }
+        replace(s);
+    }
+    g_mutex_unlock(&reg.lock);
+    return s ? 0 : -1;
 }
 
 /* ---- public: provider.h ---- */

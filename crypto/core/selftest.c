@@ -240,8 +240,14 @@ static int chacha_run(const QCryptoChaChaOps *ops, const void *ctx,
                       GError **errp)
 {
     /* every kind of short pass, whole and in part */
-    static const size_t lens[] = {1,   64,  65,  128, 129, 200, 256,
+    static const size_t lens[] = {1,   64,  65,  128, 129, 200,  256,
                                   257, 500, 512, 513, 1024, 1100};
+    uint32_t carry[16];
+    uint8_t overrun = 0;
+
+    /* the third block, so that the carry is right behind it */
+    memcpy(carry, state, sizeof(carry));
+    carry[12] += 2;
 
     if (ops->crypt(ctx, state, t->plain, t->text, CHACHA_LEN, errp) < 0) {
         return -1;
@@ -255,14 +261,16 @@ static int chacha_run(const QCryptoChaChaOps *ops, const void *ctx,
         return differs(errp, "decryption does not give the plaintext back");
     }
     for (size_t i = 0; i < G_N_ELEMENTS(lens); i++) {
-        if (ops->crypt(ctx, state, t->plain, t->back, lens[i], errp) < 0) {
+        memset(t->back + lens[i], 0x5a, 64);
+        if (ops->crypt(ctx, carry, t->plain + 128, t->back, lens[i], errp) < 0) {
             return -1;
         }
-        if (memcmp(t->back, t->text, lens[i]) ||
-            memcmp(t->back + lens[i], t->plain + lens[i], 64)) {
+        for (size_t j = 0; j < 64; j++) {
+            overrun |= t->back[lens[i] + j] ^ 0x5a;
+        }
+        if (memcmp(t->back, t->text + 128, lens[i]) || overrun) {
             return differs(errp, "a short message differs, or is not short");
         }
-        memcpy(t->back, t->plain, lens[i]);
     }
     return ops->keystream && ops->keystream_words
                ? chacha_keystream(ops, state, t, errp)
@@ -468,6 +476,44 @@ static int argon2_test(const QCryptoRow *row, uint64_t *fold, GError **errp)
     return 0;
 }
 
+/* ---- xor ---- */
+
+/* odd addresses; longer than any template's group, with a tail */
+#define XOR_LEN 1077
+#define XOR_STRIDE 1088
+
+/* Each arity apart, and in place over its last source. */
+static int xor_test(const QCryptoRow *row, uint64_t *fold, GError **errp)
+{
+    const QCryptoXorOps *ops = row->ops;
+    uint8_t *buf = qcrypto_alloc((QCRYPTO_XOR_ARITY + 1) * XOR_STRIDE);
+    uint8_t *dst = buf + 1;
+    uint64_t sum = 0;
+    int ret = 0;
+
+    if (!buf) {
+        return qcrypto_error_memory(errp, "self-test", 8, 0);
+    }
+    for (unsigned n = 2; n <= QCRYPTO_XOR_ARITY && ret == 0; n++) {
+        const uint8_t *srcs[QCRYPTO_XOR_ARITY];
+        uint8_t *last = buf + n * XOR_STRIDE + n;
+
+        for (unsigned i = 0; i < n; i++) {
+            srcs[i] = buf + (i + 1) * XOR_STRIDE + i + 1;
+            pattern(buf + (i + 1) * XOR_STRIDE + i + 1, XOR_LEN, 3 + 4 * i, i);
+        }
+        ops->xor_n[n](dst, srcs, XOR_LEN);
+        ops->xor_n[n](last, srcs, XOR_LEN);
+        if (memcmp(dst, last, XOR_LEN)) {
+            ret = differs(errp, "in place differs");
+        }
+        sum = (sum ^ qcrypto_selftest_fold(dst, XOR_LEN)) * 3;
+    }
+    qcrypto_wipe_free(buf, (QCRYPTO_XOR_ARITY + 1) * XOR_STRIDE);
+    *fold = sum;
+    return ret;
+}
+
 /*
  * Runs the row over its kind's message, checks what can be checked without
  * an answer (round trip, runs against single calls) and folds the output.
@@ -481,6 +527,7 @@ static TestFunc *const tests[QCRYPTO_KIND__MAX] = {
     [QCRYPTO_KIND_PBKDF2] = pbkdf2_test,
     [QCRYPTO_KIND_ARGON2] = argon2_test,
     [QCRYPTO_KIND_CHACHA] = chacha_test,
+    [QCRYPTO_KIND_XOR] = xor_test,
 };
 
 int qcrypto_selftest_compute(const QCryptoRow *row, uint64_t *fold, GError **errp)

@@ -109,8 +109,13 @@ static QCryptoCipher *essiv_cipher(const QCryptoAlg *cipher, QCryptoHashAlgo has
                       (int)hash);
         return NULL;
     }
-    if (!key || !nkey) {
+    if (!key) {
         qcrypto_error_null(errp, "key");
+        return NULL;
+    }
+    if (!nkey) {
+        qcrypto_error(errp, QCRYPTO_ERROR_INVALID_ARGUMENT,
+                      "essiv needs the volume key, not 0 bytes of it");
         return NULL;
     }
     const int member = member_for(cipher, h, errp);
@@ -172,7 +177,8 @@ int qcrypto_ivgen_run(const QCryptoIVGen *g, uint64_t first, uint64_t step,
         const size_t block = qcrypto_cipher_get_block_len(g->cipher);
 
         if (niv != block) {
-            return qcrypto_error_iv_len(errp, "essiv", block, niv);
+            return qcrypto_error_iv_len(errp, qcrypto_ivgen_algo_name(g->alg),
+                                        block, niv);
         }
     }
     for (size_t i = 0; i < n; i++) {

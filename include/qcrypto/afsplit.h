@@ -6,7 +6,7 @@
  * key XORed with a diffused fold of the others (LUKS1 On-Disk Format
  * Specification 1.2.3, section 2.4).
  *
- * Lengths are bytes.  Threads: any.
+ * Lengths are bytes; in and out must not overlap.  Threads: any.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -20,8 +20,7 @@ G_BEGIN_DECLS
 
 /*
  * in: blocklen bytes (at least 1); out: blocklen * stripes bytes (stripes at
- * least 1), which must not overlap in.  The random blocks come from the
- * kernel.
+ * least 1).  The random blocks come from the kernel.
  */
 QCRYPTO_API int qcrypto_afsplit_encode(QCryptoHashAlgo hash, size_t blocklen,
                                        uint32_t stripes, const uint8_t *in,

@@ -8,6 +8,7 @@
 
 #include <qcrypto/chacha.h>
 #include <qcrypto/afsplit.h>
+#include <qcrypto/calibrate.h>
 #include <qcrypto/cipher.h>
 #include <qcrypto/error.h>
 #include <qcrypto/hash.h>
@@ -15,8 +16,10 @@
 #include <qcrypto/ivgen.h>
 #include <qcrypto/kdf.h>
 #include <qcrypto/provider.h>
+#include <qcrypto/random.h>
 #include <qcrypto/secret.h>
 #include <qcrypto/types.h>
+#include <qcrypto/xor.h>
 #include <qcrypto/xts.h>
 
 #endif

@@ -2,7 +2,7 @@
  * libargon2: the provider
  *
  * Most of the time of a derivation in fresh memory can go into page faults,
- * so the memory is allocated here, in huge pages where the kernel has them
+ * so large memory is allocated here, in huge pages where the kernel has them
  * (64 MiB in one pass: up to 2 times as fast), and kept out of core dumps.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <sys/mman.h>
 
+#include "crypto/backend/lanes.h"
 #include "crypto/base/error.h"
 #include "crypto/base/rows.h"
 
@@ -18,48 +19,39 @@
 
 /*
  * Huge pages on x86-64 and AArch64 with pages of 4 KiB.  A number to align
- * to, not a promise; where they are larger there are none of them, no worse.
+ * to, not a promise: where they are of another size the memory is ordinary.
  */
 #define HUGE_PAGE ((size_t)2 << 20)
-/* what is shorter costs more to clear than its faults do */
-#define HUGE_FROM ((size_t)8 << 20)
+/* malloc(3) has less than this at hand without page faults */
+#define HUGE_FROM_KIB 8192
 
 static size_t mapped_size(size_t n)
 {
-    /* n is at most 4 TiB: no wrap */
-    return n < HUGE_FROM ? n : (n + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1);
+    /* n is at most 4 TiB, and less than 4 GiB on 32 bits: see allocate */
+    return (n + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1);
 }
 
 /* libargon2 clears the memory before it gives it back. */
 static int allocate(uint8_t **memory, size_t n)
 {
-    const size_t size = mapped_size(n);
-    const size_t spare = n < HUGE_FROM ? 0 : HUGE_PAGE;
-    uint8_t *p;
-
-    if (size > PTRDIFF_MAX - spare) {
+    if (n > PTRDIFF_MAX - 2 * HUGE_PAGE) {
         return -1;
     }
-    p = mmap(NULL, size + spare, PROT_READ | PROT_WRITE,
-             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    const size_t size = mapped_size(n);
+    uint8_t *p = mmap(NULL, size + HUGE_PAGE, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (p == MAP_FAILED) {
         return -1;
     }
-    if (spare) {
-        /* cut off what is before and behind the aligned part */
-        const size_t before = -(uintptr_t)p & (HUGE_PAGE - 1);
-
-        if (before) {
-            munmap(p, before);
-        }
-        if (spare - before) {
-            munmap(p + before + size, spare - before);
-        }
-        p += before;
-        madvise(p, size, MADV_HUGEPAGE);
+    /* cut off what is before and behind the aligned part */
+    const size_t before = -(uintptr_t)p & (HUGE_PAGE - 1);
+    if (before) {
+        munmap(p, before);
     }
-    madvise(p, size, MADV_DONTDUMP);
-    *memory = p;
+    munmap(p + before + size, HUGE_PAGE - before);
+    *memory = p + before;
+    madvise(*memory, size, MADV_HUGEPAGE);
+    madvise(*memory, size, MADV_DONTDUMP);
     return 0;
 }
 
@@ -73,6 +65,7 @@ static int argon2_derive(const QCryptoRow *row, const uint8_t *key, size_t nkey,
                          uint32_t memory_kib, uint32_t lanes, uint8_t *out,
                          size_t nout, GError **errp)
 {
+    const bool large = memory_kib >= HUGE_FROM_KIB;
     /* lengths fit 32 bits: RFC 9106 says so, and the front end looked */
     argon2_context c = {
         .out = out,
@@ -84,10 +77,10 @@ static int argon2_derive(const QCryptoRow *row, const uint8_t *key, size_t nkey,
         .t_cost = time,
         .m_cost = memory_kib,
         .lanes = lanes,
-        .threads = MIN(lanes, g_get_num_processors()),
+        .threads = qcrypto_lanes_threads(memory_kib, lanes),
         .version = ARGON2_VERSION_13,
-        .allocate_cbk = allocate,
-        .free_cbk = deallocate,
+        .allocate_cbk = large ? allocate : NULL,
+        .free_cbk = large ? deallocate : NULL,
         .flags = ARGON2_DEFAULT_FLAGS,
     };
     const argon2_type type = (argon2_type)GPOINTER_TO_INT(row->arg);

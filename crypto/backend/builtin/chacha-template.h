@@ -146,10 +146,10 @@ INLINE void v_put(uint8_t *out, const uint8_t *in, const V *x, size_t n,
 }
 
 /* A quarter of a quarter-round (RFC 8439, 2.1): a += b, d = (d ^ a) <<< n. */
-#define STEP(a, b, d, rotl)     \
-    do {                        \
-        (a) += (b);             \
-        (d) = rotl((d) ^ (a));  \
+#define STEP(a, b, d, rotl)                                                    \
+    do {                                                                       \
+        (a) += (b);                                                            \
+        (d) = rotl((d) ^ (a));                                                 \
     } while (0)
 
 #ifdef HAVE_V_PAIR
@@ -189,12 +189,12 @@ INLINE void wide_rounds(V x[16], int rounds)
 #else
 
 /* The same step of four quarter-rounds, which begin in one row each. */
-#define STEP_4(x, a0, a1, a2, a3, b0, b1, b2, b3, d0, d1, d2, d3, rotl) \
-    do {                                                                \
-        STEP(x[a0], x[b0], x[d0], rotl);                                \
-        STEP(x[a1], x[b1], x[d1], rotl);                                \
-        STEP(x[a2], x[b2], x[d2], rotl);                                \
-        STEP(x[a3], x[b3], x[d3], rotl);                                \
+#define STEP_4(x, a0, a1, a2, a3, b0, b1, b2, b3, d0, d1, d2, d3, rotl)        \
+    do {                                                                       \
+        STEP(x[a0], x[b0], x[d0], rotl);                                       \
+        STEP(x[a1], x[b1], x[d1], rotl);                                       \
+        STEP(x[a2], x[b2], x[d2], rotl);                                       \
+        STEP(x[a3], x[b3], x[d3], rotl);                                       \
     } while (0)
 
 INLINE void wide_rounds(V x[16], int rounds)
@@ -251,7 +251,8 @@ INLINE void quads(V *x, size_t n, const uint32_t st[16], uint64_t ctr,
 
     d[0] = (V)((V64)v_row(last) + (V64)v_load(iota));
     d[1] = (V)((V64)d[0] + (V64)v_load(next));
-    EACH_QUAD(q) {
+    EACH_QUAD(q)
+    {
         x[4 * q] = a;
         x[4 * q + 1] = b;
         x[4 * q + 2] = c;
@@ -268,7 +269,8 @@ INLINE void quads(V *x, size_t n, const uint32_t st[16], uint64_t ctr,
          * comes last, stays where it is and the other three move: off the
          * critical path.
          */
-        EACH_QUAD(q) {
+        EACH_QUAD(q)
+        {
             V *const y = x + 4 * q;
 
             y[0] = i % 2 ? v_shuffle1(y[0]) : v_shuffle3(y[0]);
@@ -276,7 +278,8 @@ INLINE void quads(V *x, size_t n, const uint32_t st[16], uint64_t ctr,
             y[3] = v_shuffle2(y[3]);
         }
     }
-    EACH_QUAD(q) {
+    EACH_QUAD(q)
+    {
         x[4 * q] += a;
         x[4 * q + 1] += b;
         x[4 * q + 2] += c;

@@ -63,27 +63,23 @@ static size_t word_len(size_t block_len)
     return block_len / 16;
 }
 
-/* The first n bytes of a state; n may end within a word of 8 bytes. */
-static void put_state(uint8_t *out, const QCryptoSHAState *s, size_t block_len,
+/* n bytes of a state, whole words; for eight or fewer */
+static void put_words(uint8_t *out, const QCryptoSHAState *s, size_t block_len,
                       size_t n)
 {
-    uint8_t bytes[sizeof(*s)];
-
     if (word_len(block_len) == 4) {
-        for (size_t i = 0; i < 8; i++) {
-            qcrypto_put_be32(bytes + 4 * i, s->w32[i]);
+        for (size_t i = 0; i < n / 4; i++) {
+            qcrypto_put_be32(out + 4 * i, s->w32[i]);
         }
     } else {
-        for (size_t i = 0; i < 8; i++) {
-            qcrypto_put_be64(bytes + 8 * i, s->w64[i]);
+        for (size_t i = 0; i < n / 8; i++) {
+            qcrypto_put_be64(out + 8 * i, s->w64[i]);
         }
     }
-    memcpy(out, bytes, n);
-    qcrypto_wipe(bytes, sizeof(bytes));
 }
 
 /* the eight words at p */
-static void get_state(QCryptoSHAState *s, const uint8_t *p, size_t block_len)
+static void get_words(QCryptoSHAState *s, const uint8_t *p, size_t block_len)
 {
     for (size_t i = 0; i < 8; i++) {
         if (word_len(block_len) == 4) {
@@ -121,8 +117,9 @@ static void absorb(SHAContext *c, const uint8_t *data, size_t len)
         data += n;
         len -= n;
     }
-    n = len / c->block_len;
-    if (n) {
+    if (len >= c->block_len) {
+        /* a power of two */
+        n = len >> __builtin_ctz(c->block_len);
         c->kernel->blocks(&c->state, data, n);
         data += n * c->block_len;
         len -= n * c->block_len;
@@ -132,31 +129,33 @@ static void absorb(SHAContext *c, const uint8_t *data, size_t len)
     }
 }
 
-/* The bit 1, zeros, and the length in bits as a number of two words. */
-static void pad(uint8_t *block, size_t used, size_t block_len, uint64_t total)
+/*
+ * The end of the last block, from byte used on: zeros, and the length in bits
+ * as a number of two words, whose upper one is 0 (see SHAContext).
+ */
+static void put_length(uint8_t *block, size_t used, size_t block_len,
+                       uint64_t total)
 {
-    block[used] = 0x80;
-    memset(block + used + 1, 0, block_len - used - 1);
-    /* of the upper word only the 3 bits that 8 * total shifts out: and they
-     * are 0, see SHAContext */
+    /* the last one may reach into the length, which comes after */
+    for (size_t i = used; i < block_len - 8; i += 8) {
+        qcrypto_put_be64(block + i, 0);
+    }
     qcrypto_put_be64(block + block_len - 8, total << 3);
 }
 
 static void finish(SHAContext *c, uint8_t *digest)
 {
-    const size_t used = c->total & (c->block_len - 1u);
+    size_t used = c->total & (c->block_len - 1u);
 
-    if (used + 1 + 2 * word_len(c->block_len) > c->block_len) {
-        c->block[used] = 0x80;
-        memset(c->block + used + 1, 0, c->block_len - used - 1);
+    c->block[used++] = 0x80;
+    if (used > c->block_len - 2 * word_len(c->block_len)) {
+        memset(c->block + used, 0, c->block_len - used);
         c->kernel->blocks(&c->state, c->block, 1);
-        memset(c->block, 0, c->block_len - 8u);
-        qcrypto_put_be64(c->block + c->block_len - 8, c->total << 3);
-    } else {
-        pad(c->block, used, c->block_len, c->total);
+        used = 0;
     }
+    put_length(c->block, used, c->block_len, c->total);
     c->kernel->blocks(&c->state, c->block, 1);
-    put_state(digest, &c->state, c->block_len, c->digest_len);
+    put_words(digest, &c->state, c->block_len, c->digest_len);
 }
 
 /* ---- QCryptoHashOps ---- */
@@ -194,7 +193,11 @@ static int hash_digest(const QCryptoRow *row, const uint8_t *data, size_t len,
     start(&c, row);
     absorb(&c, data, len);
     finish(&c, digest);
-    qcrypto_wipe(&c, sizeof(c));
+    /* one after the other: for small sizes compilers do without a call */
+    qcrypto_wipe(&c.state, sizeof(c.state));
+    for (size_t i = 0; i < c.block_len; i += 64) {
+        qcrypto_wipe(c.block + i, 64);
+    }
     return 0;
 }
 
@@ -239,12 +242,14 @@ static void iterate(const SHAContext *c, QCryptoSHALoop *loop, uint64_t times)
 {
     uint8_t block[MAX_BLOCK];
 
-    pad(block, c->digest_len, c->block_len, c->block_len + c->digest_len);
+    block[c->digest_len] = 0x80;
+    put_length(block, c->digest_len + 1u, c->block_len,
+               c->block_len + c->digest_len);
     for (; times; times--) {
-        put_state(block, &loop->u[0], c->block_len, c->digest_len);
+        put_words(block, &loop->u[0], c->block_len, c->digest_len);
         loop->u[0] = loop->inner;
         c->kernel->blocks(&loop->u[0], block, 1);
-        put_state(block, &loop->u[0], c->block_len, c->digest_len);
+        put_words(block, &loop->u[0], c->block_len, c->digest_len);
         loop->u[0] = loop->outer;
         c->kernel->blocks(&loop->u[0], block, 1);
         for (size_t i = 0; i < 8; i++) {
@@ -261,11 +266,13 @@ static void describe_block(QCryptoSHALoop *loop, const SHAContext *c)
 
     memset(block, 0xff, c->digest_len);
     memset(block + c->digest_len, 0, c->block_len - c->digest_len);
-    get_state(&loop->mask, block, c->block_len);
+    get_words(&loop->mask, block, c->block_len);
     memset(block, 0, c->digest_len);
-    pad(block, c->digest_len, c->block_len, c->block_len + c->digest_len);
-    get_state(&loop->pad[0], block, c->block_len);
-    get_state(&loop->pad[1], block + c->block_len / 2, c->block_len);
+    block[c->digest_len] = 0x80;
+    put_length(block, c->digest_len + 1u, c->block_len,
+               c->block_len + c->digest_len);
+    get_words(&loop->pad[0], block, c->block_len);
+    get_words(&loop->pad[1], block + c->block_len / 2, c->block_len);
 }
 
 /*
@@ -333,8 +340,11 @@ static int pbkdf2_derive(const QCryptoRow *row, const uint8_t *key, size_t nkey,
         make_blocks(&loop, &inner, &outer, i, lanes, iterations);
         for (size_t l = 0; l < lanes; l++) {
             const size_t n = MIN(nout, inner.digest_len);
+            uint8_t t[MAX_DIGEST];
 
-            put_state(out, &loop.t[l], inner.block_len, n);
+            put_words(t, &loop.t[l], inner.block_len, inner.digest_len);
+            memcpy(out, t, n);
+            qcrypto_wipe(t, sizeof(t));
             out += n;
             nout -= n;
         }

@@ -11,6 +11,7 @@
 #include <gcrypt.h>
 
 #include "crypto/backend/gcrypt/gcrypt.h"
+#include "crypto/backend/lanes.h"
 #include "crypto/base/error.h"
 #include "crypto/base/secure.h"
 
@@ -89,7 +90,7 @@ static int argon2_derive(const QCryptoRow *row, const uint8_t *key, size_t nkey,
                                    lanes};
     GcryptJobs jobs = {
         .room = lanes,
-        .threads = MIN(MIN(lanes, g_get_num_processors()), MAX_THREADS),
+        .threads = MIN(qcrypto_lanes_threads(memory_kib, lanes), MAX_THREADS),
     };
     const gcry_kdf_thread_ops_t ops = {&jobs, dispatch, wait_all};
     gcry_kdf_hd_t handle;

@@ -11,6 +11,7 @@
 
 #include "crypto/backend/gcrypt/gcrypt.h"
 #include "crypto/base/error.h"
+#include "crypto/mode/mode.h"
 
 #define LIBRARY "libgcrypt"
 
@@ -27,8 +28,10 @@ static int library_error(GError **errp, const char *call, gcry_error_t e)
 
 int qcrypto_gcrypt_probe_hash(const QCryptoRow *row, GError **errp)
 {
-    const int algo = *(const int *)row->arg;
-    const gcry_error_t e = gcry_md_test_algo(algo);
+    const QCryptoHashDesc *desc = row->arg;
+    const bool generic = row->ops == &qcrypto_mode_pbkdf2;
+    const int *algo = generic ? desc->arg : row->arg;
+    const gcry_error_t e = gcry_md_test_algo(*algo);
 
     return e ? qcrypto_error(errp, QCRYPTO_ERROR_UNSUPPORTED, LIBRARY ": %s",
                              gcry_strerror(e))

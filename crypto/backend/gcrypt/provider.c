@@ -47,13 +47,20 @@
     AES_ON(a, "", QCRYPTO_CPU_AES, 0),                                         \
         AES_ON(a, "-anycpu", 0, QCRYPTO_ROW_LEAKY)
 
-#define HASH(a, algo, how)                                                     \
-    QCRYPTO_HASH_ROW(HASH, a, "native", 0, how, 0, qcrypto_gcrypt_hash,        \
+/*
+ * place: the rank of the hash and its HMAC; kdf_place: that of its PBKDF2.
+ * The generic PBKDF2 copies handles: it is for what the native one refuses.
+ */
+#define HASH(a, algo, how, place, kdf_place)                                   \
+    QCRYPTO_HASH_ROW(HASH, a, "native", 0, how, place, qcrypto_gcrypt_hash,    \
                      &(const int){algo}),                                      \
-        QCRYPTO_HASH_ROW(HMAC, a, "native", 0, how, 0, qcrypto_gcrypt_hmac,    \
-                         &(const int){algo}),                                  \
-        QCRYPTO_HASH_ROW(PBKDF2, a, "native", 0, how, 0,                       \
-                         qcrypto_gcrypt_pbkdf2, &(const int){algo})
+        QCRYPTO_HASH_ROW(HMAC, a, "native", 0, how, place,                     \
+                         qcrypto_gcrypt_hmac, &(const int){algo}),             \
+        QCRYPTO_HASH_ROW(PBKDF2, a, "native", 0, how, kdf_place,               \
+                         qcrypto_gcrypt_pbkdf2, &(const int){algo}),           \
+        QCRYPTO_HASH_ROW(PBKDF2, a, "generic", 0, how, 6, qcrypto_mode_pbkdf2, \
+                         QCRYPTO_HASH_DESC(qcrypto_gcrypt_hash,                \
+                                           (&(const int){algo})))
 
 static const QCryptoRow rows[] = {
     AES(AES_128),
@@ -79,20 +86,22 @@ static const QCryptoRow rows[] = {
                        GINT_TO_POINTER(GCRY_KDF_ARGON2I)),
     QCRYPTO_ARGON2_ROW(ARGON2ID, "threads", 2, qcrypto_gcrypt_argon2,
                        GINT_TO_POINTER(GCRY_KDF_ARGON2ID)),
-    HASH(MD5, GCRY_MD_MD5, 0),
-    HASH(SHA1, GCRY_MD_SHA1, 0),
-    HASH(SHA224, GCRY_MD_SHA224, 0),
-    HASH(SHA256, GCRY_MD_SHA256, 0),
-    HASH(SHA384, GCRY_MD_SHA384, 0),
-    HASH(SHA512, GCRY_MD_SHA512, 0),
-    HASH(RIPEMD160, GCRY_MD_RMD160, 0),
-    HASH(SM3, GCRY_MD_SM3, 0),
-    HASH(SHA3_256, GCRY_MD_SHA3_256, 0),
-    HASH(SHA3_512, GCRY_MD_SHA3_512, 0),
-    HASH(BLAKE2B_512, GCRY_MD_BLAKE2B_512, 0),
-    HASH(BLAKE2S_256, GCRY_MD_BLAKE2S_256, 0),
+    /* nettle's MD5 takes less to start (1.6 times at 16 bytes), and so does
+     * its PBKDF2 with the shorter hashes (1.1 to 1.7 times) */
+    HASH(MD5, GCRY_MD_MD5, 0, 1, 1),
+    HASH(SHA1, GCRY_MD_SHA1, 0, 0, 1),
+    HASH(SHA224, GCRY_MD_SHA224, 0, 0, 1),
+    HASH(SHA256, GCRY_MD_SHA256, 0, 0, 1),
+    HASH(SHA384, GCRY_MD_SHA384, 0, 0, 0),
+    HASH(SHA512, GCRY_MD_SHA512, 0, 0, 0),
+    HASH(RIPEMD160, GCRY_MD_RMD160, 0, 0, 0),
+    HASH(SM3, GCRY_MD_SM3, 0, 0, 0),
+    HASH(SHA3_256, GCRY_MD_SHA3_256, 0, 0, 0),
+    HASH(SHA3_512, GCRY_MD_SHA3_512, 0, 0, 0),
+    HASH(BLAKE2B_512, GCRY_MD_BLAKE2B_512, 0, 0, 0),
+    HASH(BLAKE2S_256, GCRY_MD_BLAKE2S_256, 0, 0, 0),
     /* looks up tables by the data */
-    HASH(WHIRLPOOL, GCRY_MD_WHIRLPOOL, QCRYPTO_ROW_LEAKY),
+    HASH(WHIRLPOOL, GCRY_MD_WHIRLPOOL, QCRYPTO_ROW_LEAKY, 0, 0),
 };
 
 static const char *version(void)

@@ -9,6 +9,7 @@
 #include <gnutls/crypto.h>
 #include <gnutls/gnutls.h>
 
+#include "crypto/backend/chacha-parts.h"
 #include "crypto/backend/gnutls/gnutls.h"
 #include "crypto/base/bytes.h"
 #include "crypto/base/error.h"
@@ -33,19 +34,20 @@ static int init(void *ctx, const QCryptoRow *row G_GNUC_UNUSED,
     const gnutls_datum_t v = {iv, sizeof(iv)};
 
     if (nkey != 32) {
-        return qcrypto_error_unsupported(errp, "chacha20 with a key of 128 bits",
+        return qcrypto_error_unsupported(errp,
+                                         "chacha20 with a key of 128 bits",
                                          "GnuTLS has keys of 256 bits alone");
     }
-    const int code = gnutls_cipher_init(&c->handle, GNUTLS_CIPHER_CHACHA20_64,
-                                        &k, &v);
-    return code < 0 ? qcrypto_error_library(errp, "GnuTLS", "gnutls_cipher_init",
-                                            gnutls_strerror(code))
-                    : 0;
+    const int code =
+        gnutls_cipher_init(&c->handle, GNUTLS_CIPHER_CHACHA20_64, &k, &v);
+    return code < 0
+               ? qcrypto_error_library(errp, "GnuTLS", "gnutls_cipher_init",
+                                       gnutls_strerror(code))
+               : 0;
 }
 
-static int xor_stream(const void *ctx, const uint32_t state[16],
-                      const uint8_t *in, uint8_t *out, size_t len,
-                      GError **errp)
+static int xor_part(const void *ctx, const uint32_t state[16],
+                    const uint8_t *in, uint8_t *out, size_t len, GError **errp)
 {
     const GnutlsChaCha *c = ctx;
     uint8_t iv[16];
@@ -57,6 +59,13 @@ static int xor_stream(const void *ctx, const uint32_t state[16],
                ? qcrypto_error_library(errp, "GnuTLS", "gnutls_cipher_encrypt2",
                                        gnutls_strerror(code))
                : 0;
+}
+
+static int xor_stream(const void *ctx, const uint32_t state[16],
+                      const uint8_t *in, uint8_t *out, size_t len,
+                      GError **errp)
+{
+    return qcrypto_chacha_parts(xor_part, ctx, state, in, out, len, errp);
 }
 
 const QCryptoChaChaOps qcrypto_gnutls_chacha20 = {

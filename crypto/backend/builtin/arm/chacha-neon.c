@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-#define LANES 4
+#define LANES  4
 #define KERNEL qcrypto_chacha_neon
 #include "crypto/backend/builtin/chacha-template.h"
 

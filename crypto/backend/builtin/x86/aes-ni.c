@@ -18,7 +18,9 @@ typedef __m128i V;
 
 #define ASM_V(x) "+x"(x)
 #define ASM_T(x) "=&x"(x)
+#define ASM_OUT(x) "=x"(x)
 #define ASM_LOAD_KEY(mem, t) "movdqu " mem ", " t "\n\t"
+#define ASM_LOAD_KEY_128 ASM_LOAD_KEY
 #define ASM_AESENC(k, x) "aesenc " k ", " x "\n\t"
 #define ASM_AESDEC(k, x) "aesdec " k ", " x "\n\t"
 #define ASM_AESENCLAST(k, x) "aesenclast " k ", " x "\n\t"
@@ -40,6 +42,9 @@ typedef __m128i V;
 #define v_store(p, v) _mm_storeu_si128((void *)(p), v)
 #define v_load_part(p, len) v_load(p)       /* one lane is always whole */
 #define v_store_part(p, v, len) v_store(p, v)
+/* the blocks at p + at[0], p + at[1], ... */
+#define v_gather(p, at) v_load((p) + *(at))
+#define v_scatter(p, at, v) v_store((p) + *(at), v)
 #define v_broadcast(p) v_load(p)
 #define v_zero() _mm_setzero_si128()
 #define v_all(x) (x)
@@ -49,14 +54,14 @@ typedef __m128i V;
 #define v_dec _mm_aesdec_si128
 #define v_declast _mm_aesdeclast_si128
 #define v_shl64(v, k) _mm_slli_epi64(v, k)
-/* for lane j of vector i of tweaks: to the left by i * LANES + j, and what
- * leaves by that */
+/* vector i of tweaks: shifted by i * LANES + lane, and what leaves by that */
 #define v_shl_lanes(v, i) _mm_slli_epi64(v, i)
 #define v_shr_lanes(v, i) _mm_srli_epi64(v, 64 - (i))
 #define v_swap64(v) _mm_shuffle_epi32(v, 0x4e)
 #define v_low64(v) _mm_move_epi64(v)
 #define v_add64 _mm_add_epi64
 #define v_count(n) _mm_set_epi64x(0, n)
+#define v_last_byte(n) _mm_set_epi64x((uint64_t)(n) << 56, 0)
 #define v_counters(hi, lo) _mm_set_epi64x(hi, lo)
 #define v_bswap(v)                                                          \
     _mm_shuffle_epi8(v, _mm_set_epi64x(0x0001020304050607,                  \

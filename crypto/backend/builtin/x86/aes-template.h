@@ -26,16 +26,18 @@
  * XTS needs a new tweak for every block, that is one doubling in GF(2^128).
  * Vector doublings would compete with the AES rounds for the vector units,
  * so the tweaks come from the integer units, which have nothing else to do:
- * a chain of doublings in two general registers, woven between the rounds,
- * fills a ring in the L1 cache.  It runs two batches ahead of the pass that
- * reads it, since two 8-byte stores must have reached the cache before a
- * vector load finds them (such loads are not forwarded from the stores).
- * Where the data units are whole batches, the ring goes on from one unit to
- * the next without stopping.  Only the first batch, whose tweaks are waited
- * for, is made by vector arithmetic.
+ * a chain of doublings in two general registers, woven between the rounds of
+ * a batch, fills a ring of three batches of tweaks in the L1 cache.  It runs
+ * two batches ahead of its reader, since two 8-byte stores must have reached
+ * the cache before a vector load finds them (such loads are not forwarded
+ * from the stores).  Where the data units are whole batches, the chain goes
+ * over from one unit to the next without stopping.  Only the first batch,
+ * whose tweaks are waited for, is made by vector arithmetic.  After the last
+ * tweak the chain goes on with zeros: the ring is erased as it was filled.
  *
- * The order of the hot loop is pinned by volatile assembly because compilers
- * disagree on it by 20 percent.
+ * The hot loop of XTS is assembly because compilers disagree on its order by
+ * 20 percent; its text is the same for all vector lengths but for the few
+ * ASM_ macros of the kernel file.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -43,6 +45,8 @@
 #define QCRYPTO_BUILTIN_X86_AES_TEMPLATE_H
 
 #include "aes-keys.h"
+
+#include <string.h>
 
 #define INLINE static inline __attribute__((always_inline))
 
@@ -57,7 +61,8 @@ enum {
 };
 
 enum { ENC, DEC };
-enum { ECB, CBC_DEC, CTR, XTS };
+/* aligned: whole passes, the first counter a multiple of BATCH_BLOCKS */
+enum { ECB, CBC_DEC, CTR, CTR_ALIGNED, XTS };
 
 typedef uint8_t KeyBytes[BLOCK];
 
@@ -104,7 +109,7 @@ INLINE void wipe(uint8_t *p, size_t len)
 /*
  * Store tweak number j of a batch, then double it.  cqto spreads the bit that
  * is shifted out over rdx; the low half takes its reduction by
- * x^128 + x^7 + x^2 + x + 1, which is poly, 0x87.
+ * x^128 + x^7 + x^2 + x + 1.
  */
 #define ASM_STEP(j)                                                         \
     "cqto\n\t"                                                              \
@@ -115,8 +120,8 @@ INLINE void wipe(uint8_t *p, size_t len)
     "adcq %[hi], %[hi]\n\t"                                                 \
     "xorq %%rdx, %[lo]\n\t"
 
-#define ASM_CHAIN(t)                                                        \
-    [lo] "+r"((t)->lo), [hi] "+a"((t)->hi)
+#define ASM_CHAIN(t, mask)                                                  \
+    [lo] "+r"((t)->lo), [hi] "+a"((t)->hi), "=&d"(mask)
 
 /* t times x^k, 0 < k < 57 */
 INLINE void tweak_jump(Tweak *t, const unsigned k)
@@ -148,6 +153,17 @@ INLINE V tweak_reduce(V shifted, V out)
 /* ---- the pass ---- */
 
 /*
+ * A round key in all lanes of k.  It is read anew each time: compilers would
+ * lift keys out of loops, only to leave copies of them on the stack.
+ */
+#define LOAD_KEY(to, from)                                                  \
+    __asm__ volatile(ASM_LOAD_KEY("%[m]", "%[k]")                           \
+                     : [k] ASM_OUT(to) : [m] "m"(from))
+#define LOAD_KEY_128(to, from)                                              \
+    __asm__ volatile(ASM_LOAD_KEY_128("%[m]", "%[k]")                       \
+                     : [k] "=x"(to) : [m] "m"(from))
+
+/*
  * FOR_W(M): M(0) to M(w - 1) for a constant w.  w is 0 for a single vector
  * that is not whole.
  */
@@ -165,6 +181,16 @@ INLINE V tweak_reduce(V shifted, V out)
         }                                                                   \
     } while (0)
 
+/* All rounds but the last */
+#define ROUNDS(M)                                                           \
+    M(1) M(2) M(3) M(4) M(5) M(6) M(7) M(8) M(9)                            \
+    if (rounds > 10) {                                                      \
+        M(10) M(11)                                                         \
+    }                                                                       \
+    if (rounds > 12) {                                                      \
+        M(12) M(13)                                                         \
+    }
+
 /* Where vector i of a pass of w begins: none may reach beyond len */
 INLINE size_t pass_at(const unsigned w, const size_t i, const size_t len)
 {
@@ -178,52 +204,75 @@ INLINE size_t pass_at(const unsigned w, const size_t i, const size_t len)
 
 #define AT(i) pass_at(w, i, len)
 
-/*
- * One round of eight vectors.  The key is read inside, or compilers lift all
- * keys out of the loop, only to spill them.
- */
-#define PINNED_ROUND(AES)                                                   \
-    __asm__ volatile(                                                       \
-        ASM_LOAD_KEY("%[k]", "%[t]")                                        \
-        AES("%[t]", "%[x0]") AES("%[t]", "%[x1]")                           \
-        AES("%[t]", "%[x2]") AES("%[t]", "%[x3]")                           \
-        AES("%[t]", "%[x4]") AES("%[t]", "%[x5]")                           \
-        AES("%[t]", "%[x6]") AES("%[t]", "%[x7]")                           \
-        : [x0] ASM_V(x[0]), [x1] ASM_V(x[1]), [x2] ASM_V(x[2]),             \
-          [x3] ASM_V(x[3]), [x4] ASM_V(x[4]), [x5] ASM_V(x[5]),             \
-          [x6] ASM_V(x[6]), [x7] ASM_V(x[7]), [t] ASM_T(k)                  \
-        : [k] "m"(key[r]))
+/* One round of w vectors, in one piece for the same reason */
+#define PINNED_1(AES) AES("%[t]", "%[x0]")
+#define PINNED_2(AES) PINNED_1(AES) AES("%[t]", "%[x1]")
+#define PINNED_4(AES) PINNED_2(AES) AES("%[t]", "%[x2]") AES("%[t]", "%[x3]")
+#define PINNED_8(AES)                                                       \
+    PINNED_4(AES) AES("%[t]", "%[x4]") AES("%[t]", "%[x5]")                 \
+    AES("%[t]", "%[x6]") AES("%[t]", "%[x7]")
+
+#define OPERANDS_1 [x0] ASM_V(x[0])
+#define OPERANDS_2 OPERANDS_1, [x1] ASM_V(x[1])
+#define OPERANDS_4 OPERANDS_2, [x2] ASM_V(x[2]), [x3] ASM_V(x[3])
+#define OPERANDS_8                                                          \
+    OPERANDS_4, [x4] ASM_V(x[4]), [x5] ASM_V(x[5]), [x6] ASM_V(x[6]),       \
+    [x7] ASM_V(x[7])
+
+#define PINNED_ROUND(AES, w)                                                \
+    __asm__ volatile(ASM_LOAD_KEY("%[k]", "%[t]") PINNED_##w(AES)           \
+                     : OPERANDS_##w, [t] ASM_T(t) : [k] "m"(key[r]))
 
 INLINE void aes_round(const int dir, const unsigned w, V *x,
                       const KeyBytes *key, unsigned r)
 {
-    V k;
+    V t;
 
-    if (w == 8) {
-        if (dir == ENC) {
-            PINNED_ROUND(ASM_AESENC);
-        } else {
-            PINNED_ROUND(ASM_AESDEC);
-        }
-    } else {
-        k = v_broadcast(key[r]);
-#define M(i) x[i] = dir == ENC ? v_enc(x[i], k) : v_dec(x[i], k);
-        FOR_W(M);
-#undef M
+#define CASE(n)                                                             \
+    if (w == n && dir == ENC) {                                             \
+        PINNED_ROUND(ASM_AESENC, n);                                        \
+    }                                                                       \
+    if (w == n && dir == DEC) {                                             \
+        PINNED_ROUND(ASM_AESDEC, n);                                        \
     }
+    CASE(1) CASE(2) CASE(4) CASE(8)
+#undef CASE
+}
+
+/* The same for one block */
+INLINE __m128i aes_round_128(const int dir, __m128i x, const KeyBytes *key,
+                             unsigned r)
+{
+    __m128i t;
+
+#define ROUND_128(AES)                                                      \
+    __asm__ volatile(ASM_LOAD_KEY_128("%[k]", "%[t]") AES("%[t]", "%[x]")   \
+                     : [x] "+x"(x), [t] "=&x"(t) : [k] "m"(key[r]))
+    if (dir == ENC) {
+        ROUND_128(ASM_AESENC);
+    } else {
+        ROUND_128(ASM_AESDEC);
+    }
+#undef ROUND_128
+    return x;
 }
 
 INLINE void aes_pass(const unsigned rounds, const int mode, const int dir,
                      const unsigned w, const KeyBytes *key, Pass *p,
                      uint8_t *dst, const uint8_t *src, const size_t len)
 {
-    const KeyBytes *last = key + rounds;
     V x[WIDTH], y[WIDTH], k;
 
     /* in */
-    k = v_broadcast(key[0]);
+    LOAD_KEY(k, key[0]);
+    if (mode == CTR_ALIGNED) {
+        /* no carry: the counters differ in the last byte alone */
+        k = v_xor(k, v_bswap(p->ctr));
+    }
 #define M(i)                                                                \
-    if (mode == CTR) {                                                      \
+    if (mode == CTR_ALIGNED) {                                              \
+        x[i] = v_xor(k, v_last_byte((i) * LANES));                          \
+    } else if (mode == CTR) {                                               \
         x[i] = v_xor(v_bswap(v_add64(p->ctr, v_count(AT(i) / BLOCK))), k);  \
     } else {                                                                \
         V d = w == 0 ? v_load_part(src, len) : v_load(src + AT(i));         \
@@ -246,19 +295,13 @@ INLINE void aes_pass(const unsigned rounds, const int mode, const int dir,
 #undef M
 
     /* the rounds */
-#define ROUND(r) aes_round(dir, w, x, key, r);
-    ROUND(1) ROUND(2) ROUND(3) ROUND(4) ROUND(5)
-    ROUND(6) ROUND(7) ROUND(8) ROUND(9)
-    if (rounds > 10) {
-        ROUND(10) ROUND(11)
-    }
-    if (rounds > 12) {
-        ROUND(12) ROUND(13)
-    }
+#define ROUND(r) aes_round(dir, w == 0 ? 1 : w, x, key, r);
+    ROUNDS(ROUND)
 #undef ROUND
 
-    /* out */
-    k = v_broadcast(*last);
+    /* out; tweaks are read again, not kept (the compiler would spill them) */
+    __asm__ volatile("" : : : "memory");
+    LOAD_KEY(k, key[rounds]);
 #define M(i)                                                                \
     if (mode == ECB) {                                                      \
         y[i] = k;                                                           \
@@ -267,7 +310,7 @@ INLINE void aes_pass(const unsigned rounds, const int mode, const int dir,
             y[i] = v_load(src + AT(i) - BLOCK);                             \
         }                                                                   \
         y[i] = v_xor(y[i], k);                                              \
-    } else if (mode == CTR) {                                               \
+    } else if (mode == CTR || mode == CTR_ALIGNED) {                        \
         y[i] = w == 0 ? v_load_part(src, len) : v_load(src + AT(i));        \
         y[i] = v_xor(y[i], k);                                              \
     } else {                                                                \
@@ -311,7 +354,7 @@ INLINE void aes_run(const unsigned rounds, const int mode, const int dir,
 {
     while (len >= BATCH) {
         aes_pass(rounds, mode, dir, WIDTH, key, p, dst, src, BATCH);
-        if (mode == CTR) {
+        if (mode == CTR || mode == CTR_ALIGNED) {
             p->ctr = v_add64(p->ctr, v_count(BATCH_BLOCKS));
         }
         dst += BATCH;
@@ -319,7 +362,8 @@ INLINE void aes_run(const unsigned rounds, const int mode, const int dir,
         len -= BATCH;
     }
     if (len > 0) {
-        aes_rest(rounds, mode, dir, key, p, dst, src, len);
+        aes_rest(rounds, mode == CTR_ALIGNED ? CTR : mode, dir, key, p, dst,
+                 src, len);
     }
 }
 
@@ -327,15 +371,16 @@ INLINE void aes_run(const unsigned rounds, const int mode, const int dir,
 INLINE __m128i aes_block(const unsigned rounds, const int dir,
                          const KeyBytes *key, __m128i x)
 {
-#define K(r) load_block(key[r])
-    x = _mm_xor_si128(x, K(0));
-#pragma GCC unroll 13
-    for (unsigned r = 1; r < rounds; r++) {
-        x = dir == ENC ? _mm_aesenc_si128(x, K(r)) : _mm_aesdec_si128(x, K(r));
-    }
-    return dir == ENC ? _mm_aesenclast_si128(x, K(rounds))
-                      : _mm_aesdeclast_si128(x, K(rounds));
-#undef K
+    __m128i k;
+
+    LOAD_KEY_128(k, key[0]);
+    x = _mm_xor_si128(x, k);
+#define M(r) x = aes_round_128(dir, x, key, r);
+    ROUNDS(M)
+#undef M
+    LOAD_KEY_128(k, key[rounds]);
+    return dir == ENC ? _mm_aesenclast_si128(x, k)
+                      : _mm_aesdeclast_si128(x, k);
 }
 
 /* ---- ECB, CBC, CTR ---- */
@@ -343,10 +388,14 @@ INLINE __m128i aes_block(const unsigned rounds, const int dir,
 INLINE void ecb(const unsigned rounds, const int dir, const QCryptoAESKey *key,
                 uint8_t *dst, const uint8_t *src, size_t len)
 {
+    const KeyBytes *keys = dir == ENC ? key->enc : key->dec;
     Pass p;
 
-    aes_run(rounds, ECB, dir, dir == ENC ? key->enc : key->dec, &p, dst, src,
-            len);
+    if (len == BLOCK) {
+        store_block(dst, aes_block(rounds, dir, keys, load_block(src)));
+        return;
+    }
+    aes_run(rounds, ECB, dir, keys, &p, dst, src, len);
 }
 
 INLINE void cbc_decrypt(const unsigned rounds, const QCryptoAESKey *key,
@@ -365,55 +414,80 @@ INLINE void cbc_decrypt(const unsigned rounds, const QCryptoAESKey *key,
     store_block(iv, next);
 }
 
-/*
- * CBC encryption of w streams in step, stream i at i * unit or, beyond the
- * last of them, the last again.
- */
-INLINE void cbc_encrypt_streams(const unsigned rounds, const unsigned w,
-                                const KeyBytes *key, const uint8_t *ivs,
-                                uint8_t *last_iv, uint8_t *dst,
-                                const uint8_t *src, size_t unit, size_t n)
-{
-    __m128i x[WIDTH], k;
-    size_t at[WIDTH];
-
-#define M(i)                                                                \
-    at[i] = (i) < n ? (i) * unit : (n - 1) * unit;                          \
-    x[i] = load_block(ivs + BLOCK * ((i) < n ? (i) : n - 1));
-    FOR_W(M);
-#undef M
-    for (size_t pos = 0; pos < unit; pos += BLOCK) {
-        k = load_block(key[0]);
-#define M(i)                                                                \
-        x[i] = _mm_xor_si128(x[i],                                          \
-            _mm_xor_si128(load_block(src + at[i] + pos), k));
-        FOR_W(M);
-#undef M
-#pragma GCC unroll 13
-        for (unsigned r = 1; r < rounds; r++) {
-            k = load_block(key[r]);
-#define M(i) x[i] = _mm_aesenc_si128(x[i], k);
-            FOR_W(M);
-#undef M
-        }
-        k = load_block(key[rounds]);
-#define M(i) x[i] = _mm_aesenclast_si128(x[i], k);
-        FOR_W(M);
-#undef M
-#define M(i) store_block(dst + at[i] + pos, x[i]);
-        FOR_W(M);
-#undef M
-    }
-    if (last_iv) {
-        store_block(last_iv, x[0]);
-    }
-}
-
 INLINE void cbc_encrypt(const unsigned rounds, const QCryptoAESKey *key,
                         uint8_t *iv, uint8_t *dst, const uint8_t *src,
                         size_t len)
 {
-    cbc_encrypt_streams(rounds, 1, key->enc, iv, iv, dst, src, len, 1);
+    const __m128i first = load_block(key->enc[0]);
+    const __m128i last = load_block(key->enc[rounds]);
+    __m128i in, x;
+
+    if (len == 0) {
+        return;
+    }
+    /*
+     * A chain of dependent rounds: its only length counts.  So the last
+     * round of a block whitens the next one as well, by a key that is the
+     * xor of both keys and the next data.
+     */
+    in = _mm_xor_si128(load_block(src), first);
+    x = _mm_xor_si128(load_block(iv), in);
+    for (;;) {
+#define M(r) x = aes_round_128(ENC, x, key->enc, r);
+        ROUNDS(M)
+#undef M
+        len -= BLOCK;
+        if (len == 0) {
+            break;
+        }
+        src += BLOCK;
+        in = _mm_xor_si128(load_block(src), first);
+        x = _mm_aesenclast_si128(x, _mm_xor_si128(in, last));
+        store_block(dst, _mm_xor_si128(x, in));
+        dst += BLOCK;
+    }
+    x = _mm_aesenclast_si128(x, last);
+    store_block(dst, x);
+    store_block(iv, x);
+}
+
+/* CBC encryption of n units in step, as many as w vectors have lanes or less */
+INLINE void cbc_encrypt_streams(const unsigned rounds, const unsigned w,
+                                const KeyBytes *key, const uint8_t *ivs,
+                                size_t unit, uint8_t *dst, const uint8_t *src,
+                                size_t n)
+{
+    size_t at[WIDTH * LANES];
+    V x[WIDTH], k;
+
+    /* lanes beyond the last unit repeat it */
+    for (unsigned i = 0; i < w * LANES; i++) {
+        at[i] = BLOCK * (i < n ? i : n - 1);
+    }
+#define M(i) x[i] = v_gather(ivs, at + (i) * LANES);
+    FOR_W(M);
+#undef M
+    for (unsigned i = 0; i < w * LANES; i++) {
+        at[i] = unit * (i < n ? i : n - 1);
+    }
+    for (; unit > 0; unit -= BLOCK) {
+        LOAD_KEY(k, key[0]);
+#define M(i) x[i] = v_xor(x[i], v_xor(v_gather(src, at + (i) * LANES), k));
+        FOR_W(M);
+#undef M
+#define ROUND(r) aes_round(ENC, w, x, key, r);
+        ROUNDS(ROUND)
+#undef ROUND
+        LOAD_KEY(k, key[rounds]);
+#define M(i) x[i] = v_enclast(x[i], k);
+        FOR_W(M);
+#undef M
+#define M(i) v_scatter(dst, at + (i) * LANES, x[i]);
+        FOR_W(M);
+#undef M
+        dst += BLOCK;
+        src += BLOCK;
+    }
 }
 
 INLINE void cbc_encrypt_units(const unsigned rounds, const QCryptoAESKey *key,
@@ -421,17 +495,14 @@ INLINE void cbc_encrypt_units(const unsigned rounds, const QCryptoAESKey *key,
                               const uint8_t *src, size_t n)
 {
     while (n > 0) {
-        size_t m = n < WIDTH ? n : WIDTH;
+        size_t m = n < BATCH_BLOCKS ? n : BATCH_BLOCKS;
 
-        if (m > 4) {
-            cbc_encrypt_streams(rounds, 8, key->enc, ivs, NULL, dst, src,
-                                unit, m);
-        } else if (m > 2) {
-            cbc_encrypt_streams(rounds, 4, key->enc, ivs, NULL, dst, src,
-                                unit, m);
+        if (m > 4 * LANES) {
+            cbc_encrypt_streams(rounds, 8, key->enc, ivs, unit, dst, src, m);
+        } else if (m > 2 * LANES) {
+            cbc_encrypt_streams(rounds, 4, key->enc, ivs, unit, dst, src, m);
         } else {
-            cbc_encrypt_streams(rounds, 2, key->enc, ivs, NULL, dst, src,
-                                unit, m);
+            cbc_encrypt_streams(rounds, 2, key->enc, ivs, unit, dst, src, m);
         }
         ivs += BLOCK * m;
         dst += unit * m;
@@ -464,12 +535,23 @@ INLINE void ctr_crypt(const unsigned rounds, const QCryptoAESKey *key,
     while (n > 0) {
         /*
          * The counters of a run are made by 64-bit additions: stop where
-         * the low half wraps, -lo blocks from here (2^64 if lo is 0).
+         * the low half wraps, -lo blocks from here (2^64 if lo is 0).  The
+         * counter is no secret, so its value may choose the way.
          */
         size_t m = lo != 0 && n > -lo ? -lo : n;
+        size_t odd = -lo % BATCH_BLOCKS;
 
         p.ctr = v_counters(hi, lo);
-        aes_run(rounds, CTR, ENC, key->enc, &p, dst, src, m * BLOCK);
+        if (odd == 0) {
+            aes_run(rounds, CTR_ALIGNED, ENC, key->enc, &p, dst, src,
+                    m * BLOCK);
+        } else if (m < 32 * BATCH_BLOCKS) {
+            aes_run(rounds, CTR, ENC, key->enc, &p, dst, src, m * BLOCK);
+        } else {
+            /* long enough to gain from getting aligned */
+            m = odd;
+            aes_rest(rounds, CTR, ENC, key->enc, &p, dst, src, m * BLOCK);
+        }
         dst += m * BLOCK;
         src += m * BLOCK;
         n -= m;
@@ -542,8 +624,7 @@ INLINE void ctr_crypt(const unsigned rounds, const QCryptoAESKey *key,
         ASM_EACH(ASM_XTS_OUT, LAST)                                         \
         : [x0] ASM_T(x0), [x1] ASM_T(x1), [x2] ASM_T(x2), [x3] ASM_T(x3),   \
           [x4] ASM_T(x4), [x5] ASM_T(x5), [x6] ASM_T(x6), [x7] ASM_T(x7),   \
-          [k] ASM_T(k), [t] ASM_T(t),                                       \
-          ASM_CHAIN(chain), [mask] "=&d"(mask)                              \
+          [k] ASM_T(k), [t] ASM_T(t), ASM_CHAIN(chain, mask)                \
         : [key] "r"(key), [tw] "r"(tw), [src] "r"(src), [dst] "r"(dst),     \
           [ring] "r"(ring)                                                  \
         : "cc", "memory")
@@ -575,7 +656,7 @@ INLINE void xts_fill(Tweak *chain, uint8_t *ring)
     for (unsigned j = 0; j < XTS_BLOCKS; j += 4, ring += 4 * BLOCK) {
         __asm__ volatile(
             ASM_STEP(0) ASM_STEP(1) ASM_STEP(2) ASM_STEP(3)
-            : ASM_CHAIN(chain), [mask] "=&d"(mask)
+            : ASM_CHAIN(chain, mask)
             : [ring] "r"(ring)
             : "cc", "memory");
     }
@@ -613,17 +694,21 @@ INLINE void xts_steal(const unsigned rounds, const int dir,
 
 /*
  * n units of one unit_size, which is a multiple of XTS_BATCH unless n is 1.
- * tweak is the encrypted one of the first, the others are at tweaks.
+ * The tweak of the first comes of iv, by tweak_key if that is not NULL; those
+ * of the others are ready at tweaks.
  */
 INLINE void xts_run(const unsigned rounds, const int dir, const KeyBytes *key,
-                    __m128i tweak, const uint8_t *tweaks, size_t unit_size,
-                    uint8_t *dst, const uint8_t *src, size_t n)
+                    const KeyBytes *tweak_key, const uint8_t *iv,
+                    const uint8_t *tweaks, size_t unit_size, uint8_t *dst,
+                    const uint8_t *src, size_t n)
 {
+    __m128i tweak = tweak_key ? aes_block(rounds, ENC, tweak_key,
+                                          load_block(iv)) : load_block(iv);
     uint8_t ring[3][XTS_BATCH] __attribute__((aligned(64)));
     /* tweaks of the batch at hand and the next one; room for the one after */
     uint8_t *now = ring[0], *next = ring[1], *spare = ring[2], *done;
     size_t stolen = unit_size % BLOCK;
-    size_t whole = unit_size / BLOCK - (stolen > 0);  /* a unit's usual blocks */
+    size_t whole = unit_size / BLOCK - (stolen > 0);  /* not for stealing */
     size_t per_unit = whole / XTS_BLOCKS;
     size_t batches = per_unit * n;
     size_t rest = whole % XTS_BLOCKS;
@@ -722,17 +807,18 @@ INLINE void xts_run(const unsigned rounds, const int dir, const KeyBytes *key,
  * The above for each round count and direction.  These are not inlined: the
  * hot loop needs nearly all registers.
  */
-typedef void XTSRun(const KeyBytes *key, __m128i tweak, const uint8_t *tweaks,
-                    size_t unit_size, uint8_t *dst, const uint8_t *src,
-                    size_t n);
+typedef void XTSRun(const KeyBytes *key, const KeyBytes *tweak_key,
+                    const uint8_t *iv, const uint8_t *tweaks, size_t unit_size,
+                    uint8_t *dst, const uint8_t *src, size_t n);
 
 #define DEFINE_XTS_RUN(dir, r)                                              \
 static __attribute__((noinline))                                            \
-void xts_run_##dir##_##r(const KeyBytes *key, __m128i tweak,                \
-                         const uint8_t *tweaks, size_t unit_size,           \
-                         uint8_t *dst, const uint8_t *src, size_t n)        \
+void xts_run_##dir##_##r(const KeyBytes *key, const KeyBytes *tweak_key,    \
+                         const uint8_t *iv, const uint8_t *tweaks,          \
+                         size_t unit_size, uint8_t *dst,                    \
+                         const uint8_t *src, size_t n)                      \
 {                                                                           \
-    xts_run(r, dir, key, tweak, tweaks, unit_size, dst, src, n);            \
+    xts_run(r, dir, key, tweak_key, iv, tweaks, unit_size, dst, src, n);    \
 }
 
 DEFINE_XTS_RUN(ENC, 10)
@@ -754,19 +840,16 @@ INLINE void xts(const unsigned rounds, XTSRun *xts_run_of, const KeyBytes *key,
         size_t m = n < BATCH_BLOCKS ? n : BATCH_BLOCKS;
         /* units of whole batches make one pipeline, others one each */
         size_t run = unit_size % XTS_BATCH == 0 ? m : 1;
-        /* the first tweak, which is waited for, does not go through memory */
-        __m128i t = aes_block(rounds, ENC, tweak_key->enc, load_block(ivs));
 
+        /* The first tweak is waited for: it does not go through memory. */
         if (m > 1) {
             aes_rest(rounds, ECB, ENC, tweak_key->enc, &p, tweaks + BLOCK,
                      ivs + BLOCK, (m - 1) * BLOCK);
         }
         for (size_t i = 0; i < m; i += run) {
-            if (i > 0) {
-                t = load_block(tweaks + BLOCK * i);
-            }
-            xts_run_of(key, t, tweaks + BLOCK * (i + 1), unit_size, dst, src,
-                       run);
+            xts_run_of(key, i == 0 ? tweak_key->enc : NULL,
+                       i == 0 ? ivs : tweaks + BLOCK * i,
+                       tweaks + BLOCK * (i + 1), unit_size, dst, src, run);
             dst += unit_size * run;
             src += unit_size * run;
         }

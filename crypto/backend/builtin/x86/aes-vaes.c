@@ -16,7 +16,9 @@ typedef __m256i V;
 
 #define ASM_V(x) "+x"(x)
 #define ASM_T(x) "=&x"(x)
+#define ASM_OUT(x) "=x"(x)
 #define ASM_LOAD_KEY(mem, t) "vbroadcasti128 " mem ", " t "\n\t"
+#define ASM_LOAD_KEY_128(mem, t) "vmovdqu " mem ", " t "\n\t"
 #define ASM_AESENC(k, x) "vaesenc " k ", " x ", " x "\n\t"
 #define ASM_AESDEC(k, x) "vaesdec " k ", " x ", " x "\n\t"
 #define ASM_AESENCLAST(k, x) "vaesenclast " k ", " x ", " x "\n\t"
@@ -24,10 +26,10 @@ typedef __m256i V;
 #define ASM_BATCH_STEP ASM_STEP
 #define ASM_UPPER(...) __VA_ARGS__
 #define ASM_XTS_IN(i, x, unused)                                            \
-    "vpxor 32 * " #i "(%[tw]), %[k], " x "\n\t"                           \
+    "vpxor 32 * " #i "(%[tw]), %[k], " x "\n\t"                             \
     "vpxor 32 * " #i "(%[src]), " x ", " x "\n\t"
 #define ASM_XTS_OUT(i, x, LAST)                                             \
-    "vpxor 32 * " #i "(%[tw]), %[k], %[t]\n\t"                             \
+    "vpxor 32 * " #i "(%[tw]), %[k], %[t]\n\t"                              \
     LAST("%[t]", x)                                                         \
     "vmovdqu " x ", 32 * " #i "(%[dst])\n\t"
 
@@ -38,6 +40,14 @@ typedef __m256i V;
     _mm256_zextsi128_si256(_mm_loadu_si128((const void *)(p)))
 #define v_store_part(p, v, len)                                             \
     _mm_storeu_si128((void *)(p), _mm256_castsi256_si128(v))
+/* the blocks at p + at[0], p + at[1], ... */
+#define v_gather(p, at)                                                     \
+    _mm256_inserti128_si256(                                                \
+        _mm256_castsi128_si256(load_block((p) + (at)[0])),                  \
+        load_block((p) + (at)[1]), 1)
+#define v_scatter(p, at, v)                                                 \
+    (store_block((p) + (at)[0], _mm256_castsi256_si128(v)),                 \
+     store_block((p) + (at)[1], _mm256_extracti128_si256(v, 1)))
 #define v_broadcast(p)                                                      \
     _mm256_broadcastsi128_si256(_mm_loadu_si128((const void *)(p)))
 #define v_zero() _mm256_setzero_si256()
@@ -48,6 +58,7 @@ typedef __m256i V;
 #define v_dec _mm256_aesdec_epi128
 #define v_declast _mm256_aesdeclast_epi128
 #define v_shl64(v, k) _mm256_slli_epi64(v, k)
+/* vector i of tweaks: shifted by i * LANES + lane, and what leaves by that */
 #define v_shl_lanes(v, i)                                                   \
     _mm256_sllv_epi64(v, _mm256_set_epi64x(2 * (i) + 1, 2 * (i) + 1,        \
                                            2 * (i), 2 * (i)))
@@ -59,6 +70,8 @@ typedef __m256i V;
     _mm256_blend_epi32(_mm256_setzero_si256(), v, 0x33)
 #define v_add64 _mm256_add_epi64
 #define v_count(n) _mm256_set_epi64x(0, n, 0, n)
+#define v_last_byte(n)                                                      \
+    _mm256_set_epi64x((uint64_t)(n) << 56, 0, (uint64_t)(n) << 56, 0)
 #define v_counters(hi, lo)                                                  \
     _mm256_add_epi64(_mm256_broadcastsi128_si256(_mm_set_epi64x(hi, lo)),   \
                      _mm256_set_epi64x(0, 1, 0, 0))

@@ -234,6 +234,13 @@ INLINE __m128i reverse(__m128i v)
     return _mm_shuffle_epi32(v, 0x1b);
 }
 
+/* and of big-endian words: all sixteen bytes */
+INLINE __m128i reverse_bytes(__m128i v)
+{
+    return _mm_shuffle_epi8(
+        v, _mm_set_epi64x(0x0001020304050607, 0x08090a0b0c0d0e0f));
+}
+
 INLINE __m128i highest(uint32_t e)
 {
     return _mm_set_epi32((int)e, 0, 0, 0);
@@ -296,10 +303,10 @@ static void blocks_1(QCryptoSHAState *state, const uint8_t *data, size_t n)
     for (; n; n--, data += 64) {
         const __m128i abcd = s->abcd, e = s->e[0];
 
-        s->m[0] = reverse(bswap32(load(data)));
-        s->m[1] = reverse(bswap32(load(data + 16)));
-        s->m[2] = reverse(bswap32(load(data + 32)));
-        s->m[3] = reverse(bswap32(load(data + 48)));
+        s->m[0] = reverse_bytes(load(data));
+        s->m[1] = reverse_bytes(load(data + 16));
+        s->m[2] = reverse_bytes(load(data + 32));
+        s->m[3] = reverse_bytes(load(data + 48));
         rounds_1(s, 1);
         s->e[0] = _mm_sha1nexte_epu32(s->e[0], e);
         s->abcd = _mm_add_epi32(s->abcd, abcd);
