@@ -12,7 +12,7 @@ export PYTHONDONTWRITEBYTECODE=1
 # to build the library with every backend, and the command
 build_packages=(gcc libc6-dev meson ninja-build pkg-config python3
                 libglib2.0-dev nettle-dev libgcrypt20-dev libgnutls28-dev
-                libjansson-dev libssl-dev openssl)
+                libargon2-dev libsodium-dev libjansson-dev libssl-dev openssl)
 
 say()
 {

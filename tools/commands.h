@@ -16,6 +16,7 @@
 int qcrypto_cmd_bench(int argc, char **argv);
 int qcrypto_cmd_plain(int argc, char **argv);
 int qcrypto_cmd_providers(int argc, char **argv);
+int qcrypto_cmd_random(int argc, char **argv);
 
 /* "qcrypto COMMAND: TEXT" on stderr; takes the error; returns 1. */
 int qcrypto_cmd_fail(const char *command, GError *error);

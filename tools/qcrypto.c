@@ -28,6 +28,7 @@ static const Command commands[] = {
      "encrypt or decrypt a disk image without a header (dm-crypt's plain)"},
     {"providers", qcrypto_cmd_providers,
      "what this build and this machine can do, and who does it"},
+    {"random", qcrypto_cmd_random, "random bytes to the standard output"},
 };
 
 static void print_help(void)

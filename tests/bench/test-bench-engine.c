@@ -448,10 +448,9 @@ static void spy_reset(gint flip_at)
     spy.idle_at = 0;
 }
 
-/* The one case of "spy" for an algorithm, of a plan that owns it. */
-static GPtrArray *spy_case(const char *algorithm, QCryptoBenchSize size,
-                           unsigned threads, bool inplace, int op,
-                           QCryptoBenchCase **c)
+/* A plan of one case, the peer's; only_case gives it. */
+static GPtrArray *spy_plan(const char *algorithm, QCryptoBenchSize size,
+                           unsigned threads, bool inplace, int op)
 {
     char *algorithms[] = {(char *)algorithm, NULL};
     char *providers[] = {(char *)"spy", NULL};
@@ -473,8 +472,14 @@ static GPtrArray *spy_case(const char *algorithm, QCryptoBenchSize size,
     g_assert_cmpint(kind->plan(kind, &request, groups, &error), ==, 0);
     g_assert_no_error(error);
     g_assert_cmpuint(groups->len, ==, 1);
-    *c = g_ptr_array_index((GPtrArray *)g_ptr_array_index(groups, 0), 0);
     return groups;
+}
+
+static QCryptoBenchCase *only_case(GPtrArray *groups)
+{
+    GPtrArray *group = g_ptr_array_index(groups, 0);
+
+    return g_ptr_array_index(group, 0);
 }
 
 /*
@@ -506,10 +511,10 @@ static void test_fixed_bytes(void)
                 .repeat = repeat,
                 .fixed_bytes = 4 * mib,
             };
-            QCryptoBenchCase *c;
             g_autoptr(GPtrArray) groups =
-                spy_case(table[i].algorithm, table[i].size, table[i].threads,
-                         table[i].inplace, 0, &c);
+                spy_plan(table[i].algorithm, table[i].size, table[i].threads,
+                         table[i].inplace, 0);
+            QCryptoBenchCase *c = only_case(groups);
             QCryptoBenchResult r;
 
             spy_reset(0);
@@ -526,9 +531,9 @@ static void test_fixed_bytes(void)
 static void test_threads(void)
 {
     QCryptoBenchPlan plan = {.repeat = 2, .seconds = 0.02};
-    QCryptoBenchCase *c;
     g_autoptr(GPtrArray) groups =
-        spy_case("aes-256-xts", (QCryptoBenchSize){4096, 1}, 3, false, 1, &c);
+        spy_plan("aes-256-xts", (QCryptoBenchSize){4096, 1}, 3, false, 1);
+    QCryptoBenchCase *c = only_case(groups);
     QCryptoBenchResult r;
 
     spy_reset(0);
@@ -544,9 +549,9 @@ static void test_threads(void)
 static void test_time(void)
 {
     QCryptoBenchPlan plan = {.repeat = 1, .seconds = 0.3};
-    QCryptoBenchCase *c;
     g_autoptr(GPtrArray) groups =
-        spy_case("aes-128-ecb", (QCryptoBenchSize){16, 1}, 1, false, 0, &c);
+        spy_plan("aes-128-ecb", (QCryptoBenchSize){16, 1}, 1, false, 0);
+    QCryptoBenchCase *c = only_case(groups);
     const uint64_t start = qcrypto_bench_clock();
     QCryptoBenchResult r;
     uint64_t wall;
@@ -574,9 +579,9 @@ static void test_flipped_bit(void)
 
     for (size_t i = 0; i < G_N_ELEMENTS(algorithms) * 4; i++) {
         const QCryptoBenchSize size = {512, 4};
-        QCryptoBenchCase *c;
         g_autoptr(GPtrArray) groups =
-            spy_case(algorithms[i / 4], size, 1, i % 2, i / 2 % 2, &c);
+            spy_plan(algorithms[i / 4], size, 1, i % 2, i / 2 % 2);
+        QCryptoBenchCase *c = only_case(groups);
         QCryptoBenchResult r;
 
         for (size_t j = 0; j < G_N_ELEMENTS(flips); j++) {

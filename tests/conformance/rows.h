@@ -46,9 +46,9 @@ typedef void CipherRowFunc(const CipherRow *row);
 #define ALL_MODES (MODE_BIT(ECB) | MODE_BIT(CBC) | MODE_BIT(CTR) | MODE_BIT(XTS))
 
 /*
- * A test case for every row of these modes.  A row whose CPU features are absent is skipped,
- * one that the library behind it refuses must be refused by new_from() too,
- * and one that fails its self-test fails here.
+ * A test case for every row of these modes.  A row whose CPU features are
+ * absent is skipped, one that the library behind it refuses must be refused
+ * by new_from() too, and one that fails its self-test fails here.
  */
 void cipher_rows_add(const char *area, unsigned modes, CipherRowFunc *func);
 

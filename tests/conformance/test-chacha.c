@@ -19,7 +19,7 @@
 #include "rows.h"
 #include "vectors.h"
 
-#define MOST 4096
+#define MOST   4096
 #define CANARY 0x3c
 
 static const unsigned all_rounds[] = {8, 12, 20};
@@ -80,8 +80,7 @@ static void model(unsigned rounds, const uint8_t *key, const uint8_t *nonce,
                   size_t nnonce, uint64_t block, uint8_t *out, size_t len)
 {
     g_autoptr(GError) err = NULL;
-    const QCryptoChaChaOps *ops =
-        qcrypto_chacha_kernel_from("builtin:chacha-portable", rounds, &err);
+    const QCryptoChaChaOps *ops = qcrypto_chacha_reference(rounds, &err);
     uint32_t state[16];
     uint8_t bytes[64];
 
@@ -98,9 +97,9 @@ static void model(unsigned rounds, const uint8_t *key, const uint8_t *nonce,
 /* ---- published values ---- */
 
 /* The message by stream and, as far as it has whole blocks, by kernel. */
-static void vector(const ChaChaRow *row, const char *where, const GByteArray *key,
-                   const uint8_t *nonce, size_t nnonce, uint64_t block,
-                   const GByteArray *want)
+static void vector(const ChaChaRow *row, const char *where,
+                   const GByteArray *key, const uint8_t *nonce, size_t nnonce,
+                   uint64_t block, const GByteArray *want)
 {
     g_autoptr(GError) err = NULL;
     g_autofree uint8_t *got = g_malloc0(want->len);
@@ -195,9 +194,8 @@ static void test_extra(const ChaChaRow *row)
         if (niv == 24) {
             /* XChaCha: a key of its own for the nonce's first 16 bytes */
             g_assert_cmpuint(key->len, ==, 32);
-            g_assert_cmpint(qcrypto_hchacha(key->data, iv, key->data,
-                                            row->rounds),
-                            ==, 0);
+            g_assert_cmpint(
+                qcrypto_hchacha(key->data, iv, key->data, row->rounds), ==, 0);
             iv += 16;
             niv = 8;
         }
@@ -234,14 +232,16 @@ static void test_hchacha(void)
         if (!want) {
             continue;
         }
-        g_assert_cmpint(qcrypto_hchacha(key->data, nonce->data, out, 20), ==, 0);
+        g_assert_cmpint(qcrypto_hchacha(key->data, nonce->data, out, 20), ==,
+                        0);
         g_assert_cmpmem(out, 32, want->data, want->len);
         /* out may be key */
         g_assert_cmpint(qcrypto_hchacha(key->data, nonce->data, key->data, 20),
                         ==, 0);
         g_assert_cmpmem(key->data, 32, want->data, want->len);
         memset(out, CANARY, sizeof(out));
-        g_assert_cmpint(qcrypto_hchacha(key->data, nonce->data, out, 10), ==, -1);
+        g_assert_cmpint(qcrypto_hchacha(key->data, nonce->data, out, 10), ==,
+                        -1);
         for (size_t i = 0; i < sizeof(out); i++) {
             g_assert_cmpuint(out[i], ==, CANARY);
         }
@@ -329,8 +329,7 @@ static void test_kernel(const ChaChaRow *row)
     uint32_t state[16], before[16];
 
     if (!has_kernel(row)) {
-        g_assert_null(
-            qcrypto_chacha_kernel_from(row->name, row->rounds, &err));
+        g_assert_null(qcrypto_chacha_kernel_from(row->name, row->rounds, &err));
         g_assert_error(err, QCRYPTO_ERROR, QCRYPTO_ERROR_UNSUPPORTED);
         return;
     }
@@ -359,9 +358,8 @@ static void test_kernel(const ChaChaRow *row)
             const size_t group = i / 1024, word = i / 64 % 16;
             const size_t block = i / 4 % 16, byte = i % 4;
 
-            g_assert_cmpuint(
-                got[n % 3 + i], ==,
-                want[1024 * group + 64 * block + 4 * word + byte]);
+            g_assert_cmpuint(got[n % 3 + i], ==,
+                             want[1024 * group + 64 * block + 4 * word + byte]);
         }
         g_assert_true(n == BLOCKS / 16 || got[n % 3 + 1024 * n] == CANARY);
     }
@@ -380,7 +378,8 @@ static void test_carry(const ChaChaRow *row)
     fill_seeded(key, sizeof(key), 6);
     fill_seeded(nonce, sizeof(nonce), 7);
     g_autoptr(QCryptoChaCha) c = open_stream(row, key, 32, nonce, 8, 0);
-    for (uint64_t start = UINT32_MAX - 19; start <= UINT64_C(1) << 32; start++) {
+    for (uint64_t start = UINT32_MAX - 19; start <= UINT64_C(1) << 32;
+         start++) {
         model(row->rounds, key, nonce, 8, start, want, sizeof(want));
         for (size_t n = 1; n <= BLOCKS; n++) {
             g_autofree char *what = g_strdup_printf(
@@ -410,7 +409,8 @@ static void last_blocks(const ChaChaRow *row, size_t nnonce, uint64_t last)
 
     fill_seeded(key, sizeof(key), 8);
     fill_seeded(nonce, sizeof(nonce), 9);
-    model(row->rounds, key, nonce, nnonce, last - BLOCKS + 1, want, sizeof(want));
+    model(row->rounds, key, nonce, nnonce, last - BLOCKS + 1, want,
+          sizeof(want));
     g_autoptr(QCryptoChaCha) c = open_stream(row, key, 32, nonce, nnonce, 0);
 
     for (size_t n = 1; n <= BLOCKS; n++) {
@@ -437,7 +437,8 @@ static void last_blocks(const ChaChaRow *row, size_t nnonce, uint64_t last)
         /* and no more */
         for (size_t more = 1; more < 200; more += 66) {
             memset(got, CANARY, sizeof(got));
-            g_assert_cmpint(qcrypto_chacha_keystream(c, got, more, &err), ==, -1);
+            g_assert_cmpint(qcrypto_chacha_keystream(c, got, more, &err), ==,
+                            -1);
             g_assert_error(err, QCRYPTO_ERROR, QCRYPTO_ERROR_INVALID_ARGUMENT);
             g_clear_error(&err);
             g_assert_cmpuint(got[0], ==, CANARY);
@@ -607,10 +608,10 @@ static void test_refused(void)
     REFUSED(!qcrypto_chacha_new(20, NULL, 32, errp));
     REFUSED(qcrypto_chacha_init(NULL, key, 32, key, 8, 0, errp) < 0);
     REFUSED(qcrypto_chacha_init(state, key, 32, NULL, 8, 0, errp) < 0);
-    REFUSED(qcrypto_chacha_init(state, key, 32, key, 12,
-                                UINT64_C(1) << 32, errp) < 0);
-    REFUSED(qcrypto_chacha_xor(20, key, 32, key, 12, UINT64_C(1) << 32, buf, buf,
-                               1, errp) < 0);
+    REFUSED(qcrypto_chacha_init(state, key, 32, key, 12, UINT64_C(1) << 32,
+                                errp) < 0);
+    REFUSED(qcrypto_chacha_xor(20, key, 32, key, 12, UINT64_C(1) << 32, buf,
+                               buf, 1, errp) < 0);
     REFUSED(qcrypto_chacha_xor(20, key, 32, key, 12, UINT32_MAX, buf, buf, 65,
                                errp) < 0);
 

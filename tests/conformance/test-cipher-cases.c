@@ -179,7 +179,8 @@ static int b29_child(const CipherRow *row)
 
             if (ret != (limits[i].good ? 0 : -1) ||
                 (err != NULL) == limits[i].good ||
-                (err && !g_error_matches(err, QCRYPTO_ERROR, QCRYPTO_ERROR_INVALID_ARGUMENT))) {
+                (err && !g_error_matches(err, QCRYPTO_ERROR,
+                                         QCRYPTO_ERROR_INVALID_ARGUMENT))) {
                 return i + 1;
             }
             g_clear_error(&err);

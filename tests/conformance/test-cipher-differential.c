@@ -42,8 +42,10 @@ typedef struct Texts {
 static const Texts *texts(void)
 {
     static Texts t;
+    static bool made;
 
-    if (!t.key[0]) {
+    if (!made) {
+        made = true;
         fill_seeded(t.key, sizeof(t.key), 11);
         fill_seeded(t.plain, sizeof(t.plain), 12);
     }

@@ -178,25 +178,31 @@ static void test_unknown(void)
     }
 }
 
-static char *compiled(const void *what G_GNUC_UNUSED)
+/* The providers that could serve aes-256-cbc if they were alone. */
+static char *offering(const void *what G_GNUC_UNUSED)
 {
     size_t n;
-    const QCryptoProviderInfo *p = qcrypto_providers_list(&n);
-    GString *names = g_string_new(NULL);
+    QCryptoRowInfo *rows = qcrypto_rows_list(&n, NULL);
+    GString *names = g_string_new(" ");
 
     for (size_t i = 0; i < n; i++) {
-        if (p[i].available) {
-            g_string_append_printf(names, "%s ", p[i].name);
+        g_autofree char *word = g_strdup_printf(" %s ", rows[i].provider);
+
+        if (g_str_equal(rows[i].kind, "cipher") && rows[i].alg_id == AES256 &&
+            rows[i].mode_id == QCRYPTO_CIPHER_MODE_CBC && rows[i].usable &&
+            !rows[i].avoid && !rows[i].benchmark && !strstr(names->str, word)) {
+            g_string_append_printf(names, "%s ", rows[i].provider);
         }
     }
+    qcrypto_rows_free(rows, n);
     return g_string_free(names, FALSE);
 }
 
 /* QCRYPTO_PROVIDER moves the work to the provider it names. */
 static void test_provider(void)
 {
-    g_autofree char *names = ask(NULL, compiled, NULL);
-    g_auto(GStrv) name = g_strsplit(g_strchomp(names), " ", -1);
+    g_autofree char *names = ask(NULL, offering, NULL);
+    g_auto(GStrv) name = g_strsplit(g_strstrip(names), " ", -1);
     const int pair[2] = {AES256, QCRYPTO_CIPHER_MODE_CBC};
 
     g_assert_cmpuint(g_strv_length(name), >, 0);
@@ -231,9 +237,9 @@ static void test_fips(void)
                                  "QCRYPTO_PROVIDER=gcrypt", NULL};
     const char *const with_next[] = {"LIBGCRYPT_FORCE_FIPS_MODE=1",
                                      "QCRYPTO_PROVIDER=gcrypt,...", NULL};
-    g_autofree char *names = ask(NULL, compiled, NULL);
+    g_autofree char *names = ask(NULL, offering, NULL);
 
-    if (!strstr(names, "gcrypt ")) {
+    if (!strstr(names, " gcrypt ")) {
         g_test_message("libgcrypt is not in this build: nothing to fall from");
         return;
     }

@@ -30,8 +30,10 @@ typedef struct Texts {
 static Texts *texts(void)
 {
     static Texts t;
+    static bool made;
 
-    if (!t.key[0]) {
+    if (!made) {
+        made = true;
         fill_seeded(t.key, sizeof(t.key), 21);
         fill_seeded(t.ivs, sizeof(t.ivs), 22);
         fill_seeded(t.plain, sizeof(t.plain), 23);

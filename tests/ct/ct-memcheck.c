@@ -7,9 +7,11 @@
  * branch and every address that depends on them.  Run by the script
  * `memcheck`, which knows what each case must end with:
  *
- *     IMPL           the builtin rows of this implementation: key schedule,
- *                    every mode, both directions, all the lengths that take
- *                    paths of their own, runs of sectors
+ *     IMPL           the builtin rows of this implementation: of a cipher the
+ *                    key schedule, every mode, both directions, all the
+ *                    lengths that take paths of their own, runs of sectors;
+ *                    of a hash messages whole and in pieces, HMAC and PBKDF2
+ *                    under keys shorter and longer than a block
  *     rows           lists the implementations that can run here
  *     helpers        comparison and weak-key checks
  *     leak-branch,   a deliberate leak of either kind, to prove that it
@@ -20,6 +22,9 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 #include <qcrypto/cipher.h>
+#include <qcrypto/hash.h>
+#include <qcrypto/hmac.h>
+#include <qcrypto/kdf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -196,6 +201,102 @@ static void check_row(const QCryptoRow *row, const char *name)
     make_public(secret_key, sizeof(secret_key));
 }
 
+/* ---- hashes ---- */
+
+static void check_hash(const QCryptoRow *row, const char *name)
+{
+    static const size_t lens[] = {1, 55, 56, 64, 111, 112, 128, 129, 1000};
+    const size_t pieces[] = {7, 64, 1000};
+    uint8_t digest[64];
+    uint8_t *result = digest;
+    size_t n = qcrypto_hash_digest_len(row->alg);
+    GError *err = NULL;
+
+    for (size_t i = 0; i < G_N_ELEMENTS(lens); i++) {
+        for (size_t j = 0; j < G_N_ELEMENTS(pieces); j++) {
+            QCryptoHash *h = qcrypto_hash_new_from(name, row->alg, &err);
+
+            if (!h) {
+                fail(name, err);
+            }
+            make_secret(plain, lens[i]);
+            for (size_t at = 0; at < lens[i]; at += pieces[j]) {
+                if (qcrypto_hash_update(h, plain + at,
+                                        MIN(pieces[j], lens[i] - at), &err) < 0) {
+                    fail("update", err);
+                }
+            }
+            if (qcrypto_hash_finalize_bytes(h, &result, &n, &err) < 0) {
+                fail("finalize", err);
+            }
+            check_tainted(digest, n);
+            make_public(plain, lens[i]);
+            qcrypto_hash_free(h);
+        }
+    }
+}
+
+/* keys of up to 200 bytes lie in plain */
+static const size_t hash_keys[] = {20, 64, 129, 200};
+
+static void check_hmac(const QCryptoRow *row, const char *name)
+{
+    uint8_t mac[64];
+    uint8_t *result = mac;
+    size_t n = qcrypto_hash_digest_len(row->alg);
+    GError *err = NULL;
+
+    for (size_t i = 0; i < G_N_ELEMENTS(hash_keys); i++) {
+        /* the self-test first, with a key that is nobody's secret */
+        qcrypto_hmac_free(qcrypto_hmac_new_from(name, row->alg, plain, 1, NULL));
+        make_secret(plain, 200);
+        QCryptoHmac *h =
+            qcrypto_hmac_new_from(name, row->alg, plain, hash_keys[i], &err);
+        if (!h) {
+            fail(name, err);
+        }
+        for (size_t len = 0; len <= 200; len += 50) {
+            if (qcrypto_hmac_bytes(h, plain, len, &result, &n, &err) < 0) {
+                fail("hmac", err);
+            }
+            check_tainted(mac, n);
+        }
+        make_public(plain, 200);
+        qcrypto_hmac_free(h);
+    }
+}
+
+static void check_pbkdf2(const QCryptoRow *row, const char *name)
+{
+    uint8_t out[200];
+    GError *err = NULL;
+
+    for (size_t i = 0; i < G_N_ELEMENTS(hash_keys); i++) {
+        if (qcrypto_pbkdf2_from(name, row->alg, plain, 1, plain, 8, 1, out, 1,
+                                &err) < 0) {
+            fail(name, err);
+        }
+        make_secret(plain, 200);
+        for (size_t n = 20; n <= sizeof(out); n += 45) {
+            if (qcrypto_pbkdf2_from(name, row->alg, plain, hash_keys[i], text,
+                                    16, 3, out, n, &err) < 0) {
+                fail("pbkdf2", err);
+            }
+            check_tainted(out, n);
+        }
+        make_public(plain, 200);
+    }
+}
+
+typedef void CheckFunc(const QCryptoRow *row, const char *name);
+
+static CheckFunc *const checks[QCRYPTO_KIND__MAX] = {
+    [QCRYPTO_KIND_CIPHER] = check_row,
+    [QCRYPTO_KIND_HASH] = check_hash,
+    [QCRYPTO_KIND_HMAC] = check_hmac,
+    [QCRYPTO_KIND_PBKDF2] = check_pbkdf2,
+};
+
 /* The builtin rows of @impl (all: their names are printed) that run here. */
 static int check_rows(const char *impl)
 {
@@ -214,7 +315,7 @@ static int check_rows(const char *impl)
         g_autofree char *name = NULL;
 
         if (strcmp(all[i]->provider->name, "builtin") ||
-            row->kind != QCRYPTO_KIND_CIPHER || all[i]->refused) {
+            !checks[row->kind] || all[i]->refused) {
             continue;
         }
         if (!impl) {
@@ -228,7 +329,7 @@ static int check_rows(const char *impl)
             continue;
         }
         name = g_strdup_printf("builtin:%s", impl);
-        check_row(row, name);
+        checks[row->kind](row, name);
         rows++;
     }
     if (impl) {

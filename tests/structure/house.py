@@ -31,6 +31,26 @@ def source_files(root, dirs=SOURCE_DIRS, suffixes=(".c", ".h", ".S")):
     return sorted(found)
 
 
+def project_files(root):
+    """(path, text) of every text file that belongs to the project"""
+    for folder, names, files in os.walk(root):
+        names[:] = sorted(n for n in names
+                          if n not in (".git", "build", "build-check",
+                                       "__pycache__")
+                          and not os.path.islink(os.path.join(folder, n))
+                          and not os.path.exists(
+                              os.path.join(folder, n, "meson-private")))
+        for name in sorted(files):
+            path = os.path.join(folder, name)
+            if os.path.islink(path) or not os.path.isfile(path):
+                continue
+            with open(path, "rb") as f:
+                data = f.read()
+            if b"\0" not in data:  # an image otherwise
+                yield os.path.relpath(path, root), data.decode("utf-8",
+                                                               "replace")
+
+
 def read(root, path):
     with open(os.path.join(root, path), encoding="utf-8") as f:
         return f.read()

@@ -709,6 +709,7 @@ static const QCryptoBenchSize sizes[] = {
 const QCryptoBenchKind qcrypto_bench_kind_cipher = {
     .name = "cipher",
     .alt_name = "CRYPTO_CIPHER",
+    .own = RAW,
     .optypes = {"encrypt", "decrypt"},
     .algorithms = algorithms,
     .sizes = sizes,

@@ -75,7 +75,7 @@ static int parse_options(Options *o, char ***argv, GError **errp)
 {
     const GOptionEntry entries[] = {
         {"algtype", 0, 0, G_OPTION_ARG_STRING, &o->algtype,
-         "kinds: cipher, object", "LIST"},
+         "kinds: cipher, object, chacha, hash, hmac, kdf, rng", "LIST"},
         {"algorithm", 'a', 0, G_OPTION_ARG_STRING, &o->algorithm,
          "aes-256-xts, or aes-256 for its modes, or all", "LIST"},
         {"mode", 0, 0, G_OPTION_ARG_STRING, &o->mode,
@@ -319,15 +319,20 @@ static int choose_threads(Job *job, const Options *o, GError **errp)
     return 0;
 }
 
-/* Every provider that is named is a backend, a peer or the bound. */
+/* Every provider that is named is a backend, a peer or some kind's own. */
 static int check_providers(const Job *job, GError **errp)
 {
     size_t n;
     const QCryptoProviderInfo *list = qcrypto_providers_list(&n);
 
     for (char **p = job->request.providers; p && *p; p++) {
-        bool known = !g_ascii_strcasecmp(*p, "raw");
+        bool known = false;
 
+        for (size_t i = 0; qcrypto_bench_kinds[i]; i++) {
+            const char *own = qcrypto_bench_kinds[i]->own;
+
+            known |= own && !g_ascii_strcasecmp(*p, own);
+        }
         for (size_t i = 0; i < n; i++) {
             known |= !g_ascii_strcasecmp(*p, list[i].name);
         }

@@ -16,13 +16,17 @@
 #include <linux/perf_event.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+/* The first are perf's events, the last two getrusage's. */
+enum { EVENTS = QCRYPTO_BENCH_USER_NS };
 
 static const struct {
     uint32_t type;
     uint64_t config;
-} events[QCRYPTO_BENCH_NCOUNTERS] = {
+} events[EVENTS] = {
     {PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES},
     {PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS},
     {PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_INSTRUCTIONS},
@@ -36,7 +40,20 @@ static const struct {
 const char *const qcrypto_bench_counter_names[QCRYPTO_BENCH_NCOUNTERS] = {
     "cycles",       "instructions",  "branches",    "branch_misses",
     "cache_misses", "task_clock_ns", "page_faults", "context_switches",
+    "user_ns",      "system_ns",
 };
+
+/* Nanoseconds of all threads, in user space and in the kernel. */
+static void get_times(uint64_t times[2])
+{
+    struct rusage u;
+
+    getrusage(RUSAGE_SELF, &u);
+    times[0] = (uint64_t)u.ru_utime.tv_sec * 1000000000u +
+               (uint64_t)u.ru_utime.tv_usec * 1000u;
+    times[1] = (uint64_t)u.ru_stime.tv_sec * 1000000000u +
+               (uint64_t)u.ru_stime.tv_usec * 1000u;
+}
 
 static int open_event(size_t i)
 {
@@ -59,14 +76,15 @@ static int open_event(size_t i)
 
 void qcrypto_bench_counters_open(QCryptoBenchCounterSet *set)
 {
-    for (size_t i = 0; i < QCRYPTO_BENCH_NCOUNTERS; i++) {
+    for (size_t i = 0; i < EVENTS; i++) {
         set->fd[i] = open_event(i);
     }
 }
 
-void qcrypto_bench_counters_start(const QCryptoBenchCounterSet *set)
+void qcrypto_bench_counters_start(QCryptoBenchCounterSet *set)
 {
-    for (size_t i = 0; i < QCRYPTO_BENCH_NCOUNTERS; i++) {
+    get_times(set->times);
+    for (size_t i = 0; i < EVENTS; i++) {
         if (set->fd[i] >= 0) {
             ioctl(set->fd[i], PERF_EVENT_IOC_RESET, 0);
             ioctl(set->fd[i], PERF_EVENT_IOC_ENABLE, 0);
@@ -77,13 +95,20 @@ void qcrypto_bench_counters_start(const QCryptoBenchCounterSet *set)
 void qcrypto_bench_counters_stop(const QCryptoBenchCounterSet *set,
                                  uint64_t bytes, QCryptoBenchCounters *sums)
 {
-    for (size_t i = 0; i < QCRYPTO_BENCH_NCOUNTERS; i++) {
+    uint64_t times[2];
+
+    for (size_t i = 0; i < EVENTS; i++) {
         if (set->fd[i] >= 0) {
             ioctl(set->fd[i], PERF_EVENT_IOC_DISABLE, 0);
         }
     }
+    get_times(times);
     sums->bytes += bytes;
-    for (size_t i = 0; i < QCRYPTO_BENCH_NCOUNTERS; i++) {
+    for (size_t i = 0; i < 2; i++) {
+        sums->have[EVENTS + i] = true;
+        sums->value[EVENTS + i] += times[i] - set->times[i];
+    }
+    for (size_t i = 0; i < EVENTS; i++) {
         /* value, time enabled, time running: the times grow over all starts
          * and so give the mean share, which is what scaling needs */
         uint64_t v[3];
@@ -101,7 +126,7 @@ void qcrypto_bench_counters_stop(const QCryptoBenchCounterSet *set,
 
 void qcrypto_bench_counters_close(QCryptoBenchCounterSet *set)
 {
-    for (size_t i = 0; i < QCRYPTO_BENCH_NCOUNTERS; i++) {
+    for (size_t i = 0; i < EVENTS; i++) {
         if (set->fd[i] >= 0) {
             close(set->fd[i]);
         }
@@ -113,7 +138,7 @@ char *qcrypto_bench_counters_missing(void)
     g_autoptr(GString) names = g_string_new(NULL);
     int reason = 0;
 
-    for (size_t i = 0; i < QCRYPTO_BENCH_NCOUNTERS; i++) {
+    for (size_t i = 0; i < EVENTS; i++) {
         int fd = open_event(i);
 
         if (fd >= 0) {

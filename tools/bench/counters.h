@@ -1,8 +1,9 @@
 /*
- * The CPU's and the kernel's counters, through perf_event_open
+ * The CPU's and the kernel's counters, through perf_event_open; and user and
+ * system time, through getrusage
  *
- * Many hosts (virtual machines, containers) have none or part of them.  What
- * could not be opened is absent in the results, and why can be told.
+ * Many hosts (virtual machines, containers) have none or part of the former.
+ * What could not be opened is absent in the results, and why can be told.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -13,7 +14,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { QCRYPTO_BENCH_NCOUNTERS = 8 };
+enum {
+    QCRYPTO_BENCH_USER_NS = 8, /* the last two, which every host has */
+    QCRYPTO_BENCH_SYSTEM_NS,
+    QCRYPTO_BENCH_NCOUNTERS,
+};
 
 /* Names as in the results: "cycles", "instructions", ...; units in them. */
 extern const char *const qcrypto_bench_counter_names[QCRYPTO_BENCH_NCOUNTERS];
@@ -28,10 +33,11 @@ typedef struct QCryptoBenchCounters {
 /* Of this process; -1 for what the host does not have. */
 typedef struct QCryptoBenchCounterSet {
     int fd[QCRYPTO_BENCH_NCOUNTERS];
+    uint64_t times[2]; /* at the start */
 } QCryptoBenchCounterSet;
 
 void qcrypto_bench_counters_open(QCryptoBenchCounterSet *set);
-void qcrypto_bench_counters_start(const QCryptoBenchCounterSet *set);
+void qcrypto_bench_counters_start(QCryptoBenchCounterSet *set);
 /* Stops them and adds to @sums what they counted since the start. */
 void qcrypto_bench_counters_stop(const QCryptoBenchCounterSet *set,
                                  uint64_t bytes, QCryptoBenchCounters *sums);

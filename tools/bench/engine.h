@@ -74,6 +74,13 @@ enum {
     QCRYPTO_BENCH_LATENCY = 1 << 3,
 };
 
+/* What tables write where bytes a second are not to the point. */
+typedef struct QCryptoBenchMeasure {
+    const char *unit;
+    double scale; /* requests a second, or seconds a request, in a unit */
+    bool inverse; /* seconds a request: the smaller wins */
+} QCryptoBenchMeasure;
+
 struct QCryptoBenchCase {
     const QCryptoBenchOps *ops;
     const char *algtype; /* static */
@@ -96,6 +103,7 @@ struct QCryptoBenchCase {
     int mode;
     char *row; /* "provider:impl" for the constructor, NULL: the default */
     const QCryptoBenchPeer *peer;
+    const QCryptoBenchMeasure *measure; /* NULL: bytes, or by the flags */
 };
 
 QCryptoBenchCase *qcrypto_bench_case_dup(const QCryptoBenchCase *c);

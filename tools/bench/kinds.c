@@ -11,6 +11,8 @@
 #include "tools/bench/chacha.h"
 #include "tools/bench/cipher.h"
 #include "tools/bench/hash.h"
+#include "tools/bench/kdf.h"
+#include "tools/bench/rng.h"
 
 const QCryptoBenchKind *const qcrypto_bench_kinds[] = {
     &qcrypto_bench_kind_cipher,
@@ -18,6 +20,8 @@ const QCryptoBenchKind *const qcrypto_bench_kinds[] = {
     &qcrypto_bench_kind_chacha,
     &qcrypto_bench_kind_hash,
     &qcrypto_bench_kind_hmac,
+    &qcrypto_bench_kind_kdf,
+    &qcrypto_bench_kind_rng,
     NULL,
 };
 

@@ -40,6 +40,7 @@ typedef struct QCryptoBenchRequest {
 typedef struct QCryptoBenchKind {
     const char *name;       /* algtype */
     const char *alt_name;   /* as the proposed kernel benchmark spells it */
+    const char *own; /* a provider that is neither backend nor peer, or NULL */
     const char *optypes[2]; /* the second may be NULL: there is one */
     const char *const *algorithms; /* measured when none is named */
     const QCryptoBenchSize *sizes; /* the same for sizes */

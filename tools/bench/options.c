@@ -61,6 +61,7 @@ int qcrypto_bench_parse_size(const char *name, const char *text, uint64_t min,
     if (*end) {
         shift = g_ascii_tolower(*end) == 'k'   ? 10
                 : g_ascii_tolower(*end) == 'm' ? 20
+                : g_ascii_tolower(*end) == 'g' ? 30
                                                : 0;
         end++;
     }

@@ -13,7 +13,7 @@
 int qcrypto_bench_parse_count(const char *name, const char *text, uint64_t min,
                               uint64_t max, uint64_t *value, GError **errp);
 
-/* The same with a suffix: "4096", "4k", "1m" (2^10, 2^20). */
+/* The same with a suffix: "4096", "4k", "1m", "1g" (2^10, 2^20, 2^30). */
 int qcrypto_bench_parse_size(const char *name, const char *text, uint64_t min,
                              uint64_t max, uint64_t *value, GError **errp);
 

@@ -1,5 +1,5 @@
 /*
- * OpenSSL's hashes and HMAC as a peer, through EVP
+ * OpenSSL's hashes, HMAC and PBKDF2 as a peer, through EVP
  *
  * Algorithms are fetched once a process; a context is used again for every
  * message, HMAC's without its key being set anew.
@@ -9,6 +9,7 @@
 #include <openssl/core_names.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
+#include <openssl/kdf.h>
 #include <openssl/params.h>
 #include <qcrypto/hash.h>
 
@@ -130,6 +131,29 @@ static int hmac_digest(void *ctx, const uint8_t *data, size_t len, uint8_t *out,
     return 0;
 }
 
+static int pbkdf2_derive(int alg, const uint8_t *key, size_t nkey,
+                         const uint8_t *salt, size_t nsalt, uint64_t iterations,
+                         uint8_t *out, size_t nout, GError **errp)
+{
+    int any = 1; /* no lower limits of salt and iterations */
+    OSSL_PARAM params[] = {
+        OSSL_PARAM_utf8_string(OSSL_KDF_PARAM_DIGEST, (char *)openssl_name(alg),
+                               0),
+        OSSL_PARAM_octet_string(OSSL_KDF_PARAM_PASSWORD, (uint8_t *)key, nkey),
+        OSSL_PARAM_octet_string(OSSL_KDF_PARAM_SALT, (uint8_t *)salt, nsalt),
+        OSSL_PARAM_uint64(OSSL_KDF_PARAM_ITER, &iterations),
+        OSSL_PARAM_int(OSSL_KDF_PARAM_PKCS5, &any),
+        OSSL_PARAM_END,
+    };
+    EVP_KDF *kdf = EVP_KDF_fetch(qcrypto_bench_openssl_lib(), "PBKDF2", NULL);
+    EVP_KDF_CTX *ctx = kdf ? EVP_KDF_CTX_new(kdf) : NULL;
+    const bool done = ctx && EVP_KDF_derive(ctx, out, nout, params) == 1;
+
+    EVP_KDF_CTX_free(ctx);
+    EVP_KDF_free(kdf);
+    return done ? 0 : qcrypto_bench_openssl_error(errp, "EVP_KDF_derive");
+}
+
 const QCryptoBenchHashPeer qcrypto_bench_openssl_hash = {
     .supports = supports,
     .open = hash_open,
@@ -142,4 +166,9 @@ const QCryptoBenchHashPeer qcrypto_bench_openssl_hmac = {
     .open = hmac_open,
     .close = hmac_close,
     .digest = hmac_digest,
+};
+
+const QCryptoBenchKdfPeer qcrypto_bench_openssl_pbkdf2 = {
+    .supports = supports,
+    .derive = pbkdf2_derive,
 };

@@ -79,12 +79,33 @@ static const EVP_CIPHER *fetch(int alg, int mode)
             g_strdup_printf("%s-%s", openssl_name(alg),
                             qcrypto_cipher_mode_name((QCryptoCipherMode)mode));
 
-        cache[alg][mode].cipher = EVP_CIPHER_fetch(qcrypto_bench_openssl_lib(), name, NULL);
+        cache[alg][mode].cipher =
+            EVP_CIPHER_fetch(qcrypto_bench_openssl_lib(), name, NULL);
         cache[alg][mode].known = true;
         ERR_clear_error();
     }
     g_mutex_unlock(&lock);
     return cache[alg][mode].cipher;
+}
+
+/* ChaCha20 is all there is of the family. */
+static const EVP_CIPHER *fetch_chacha(int alg)
+{
+    static gsize done;
+    static EVP_CIPHER *chacha20;
+
+    if (g_once_init_enter(&done)) {
+        chacha20 =
+            EVP_CIPHER_fetch(qcrypto_bench_openssl_lib(), "ChaCha20", NULL);
+        ERR_clear_error();
+        g_once_init_leave(&done, 1);
+    }
+    return alg == QCRYPTO_CHACHA_ALGO_CHACHA20 ? chacha20 : NULL;
+}
+
+static bool openssl_has_chacha(int alg, int mode G_GNUC_UNUSED)
+{
+    return fetch_chacha(alg) != NULL;
 }
 
 static bool openssl_supports(int alg, int mode)
@@ -116,10 +137,9 @@ static void openssl_close(void *opaque)
     g_free(c);
 }
 
-static void *openssl_open(int alg, int mode, const uint8_t *key, size_t nkey,
-                          GError **errp)
+static void *open_cipher(const EVP_CIPHER *cipher, const uint8_t *key,
+                         size_t nkey, GError **errp)
 {
-    const EVP_CIPHER *cipher = fetch(alg, mode);
     OpenSSLCipher *c;
 
     if (!cipher || (size_t)EVP_CIPHER_get_key_length(cipher) != nkey ||
@@ -137,6 +157,18 @@ static void *openssl_open(int alg, int mode, const uint8_t *key, size_t nkey,
         return NULL;
     }
     return c;
+}
+
+static void *openssl_open(int alg, int mode, const uint8_t *key, size_t nkey,
+                          GError **errp)
+{
+    return open_cipher(fetch(alg, mode), key, nkey, errp);
+}
+
+static void *openssl_open_chacha(int alg, int mode G_GNUC_UNUSED,
+                                 const uint8_t *key, size_t nkey, GError **errp)
+{
+    return open_cipher(fetch_chacha(alg), key, nkey, errp);
 }
 
 static int openssl_piece(void *opaque, int decrypt, const uint8_t *in,
@@ -188,11 +220,22 @@ static const QCryptoBenchCipherPeer openssl_cipher = {
     .piece = openssl_piece,
 };
 
+static const QCryptoBenchCipherPeer openssl_chacha = {
+    .supports = openssl_has_chacha,
+    .open = openssl_open_chacha,
+    .close = openssl_close,
+    .units = openssl_units,
+    .piece = openssl_piece,
+};
+
 const QCryptoBenchPeer qcrypto_bench_openssl = {
     .name = "openssl",
     .impl = "evp",
     .version = openssl_version,
     .cipher = &openssl_cipher,
+    .chacha = &openssl_chacha,
     .hash = &qcrypto_bench_openssl_hash,
     .hmac = &qcrypto_bench_openssl_hmac,
+    .pbkdf2 = &qcrypto_bench_openssl_pbkdf2,
+    .rng = &qcrypto_bench_openssl_rng,
 };

@@ -16,6 +16,9 @@ extern const QCryptoBenchPeer qcrypto_bench_openssl;
 /* its parts, when it is built in */
 extern const QCryptoBenchHashPeer qcrypto_bench_openssl_hash;
 extern const QCryptoBenchHashPeer qcrypto_bench_openssl_hmac;
+extern const QCryptoBenchKdfPeer qcrypto_bench_openssl_pbkdf2;
+
+extern const QCryptoBenchRngPeer qcrypto_bench_openssl_rng;
 
 /* The library context of ours, made when first asked for. */
 struct ossl_lib_ctx_st *qcrypto_bench_openssl_lib(void);

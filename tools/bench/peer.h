@@ -44,6 +44,20 @@ typedef struct QCryptoBenchHashPeer {
                   GError **errp);
 } QCryptoBenchHashPeer;
 
+/* alg is QCryptoHashAlgo; iterations is less than 2^31. */
+typedef struct QCryptoBenchKdfPeer {
+    bool (*supports)(int alg);
+    int (*derive)(int alg, const uint8_t *key, size_t nkey, const uint8_t *salt,
+                  size_t nsalt, uint64_t iterations, uint8_t *out, size_t nout,
+                  GError **errp);
+} QCryptoBenchKdfPeer;
+
+typedef struct QCryptoBenchRngPeer {
+    const char *impl;            /* the interface */
+    int (*init)(GError **errp);  /* before the first bytes; may be NULL */
+    int (*bytes)(void *buf, size_t n, GError **errp);
+} QCryptoBenchRngPeer;
+
 struct QCryptoBenchPeer {
     const char *name;
     const char *impl;    /* the interface that is measured: "evp" */
@@ -56,6 +70,8 @@ struct QCryptoBenchPeer {
      */
     const QCryptoBenchCipherPeer *chacha;
     const QCryptoBenchHashPeer *hash, *hmac; /* the same */
+    const QCryptoBenchKdfPeer *pbkdf2;
+    const QCryptoBenchRngPeer *rng;
 };
 
 /* Those of this build, NULL at the end. */

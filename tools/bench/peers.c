@@ -6,6 +6,7 @@
 #include "config-qcrypto.h"
 
 #include "tools/bench/peer-openssl.h"
+#include "tools/bench/peer-rng.h"
 #include "tools/bench/peer.h"
 
 #if !QCRYPTO_HAVE_OPENSSL
@@ -17,5 +18,16 @@ static const QCryptoBenchPeer qcrypto_bench_openssl = {
 
 const QCryptoBenchPeer *const qcrypto_bench_peers[] = {
     &qcrypto_bench_openssl,
+    &qcrypto_bench_getrandom,
+#if QCRYPTO_HAVE_ARC4RANDOM
+    &qcrypto_bench_arc4random,
+#endif
+#if QCRYPTO_HAVE_GCRYPT
+    &qcrypto_bench_gcry_randomize,
+    &qcrypto_bench_gcry_nonce,
+#endif
+#if QCRYPTO_HAVE_GNUTLS
+    &qcrypto_bench_gnutls_rnd,
+#endif
     NULL,
 };

@@ -130,21 +130,31 @@ static void free_table(gpointer opaque)
 typedef struct Style {
     const char *unit;
     double scale;
-    bool inverse; /* time, not rate: the smaller wins */
+    bool requests; /* that are counted, not their bytes */
+    bool inverse;  /* time, not rate: the smaller wins */
     int decimals;
 } Style;
 
 static double value_of(const Style *style, const QCryptoBenchResult *r)
 {
-    return style->inverse ? 1e9 / r->ops_per_sec.best
-                          : r->bytes_per_sec.best / style->scale;
+    if (style->inverse) {
+        return 1 / r->ops_per_sec.best / style->scale;
+    }
+    return (style->requests ? r->ops_per_sec.best : r->bytes_per_sec.best) /
+           style->scale;
 }
 
 static Style style_of(const Table *t)
 {
-    Style s = {.unit = "ns", .scale = 1, .inverse = is_latency(t->form)};
+    const QCryptoBenchMeasure *m = t->form->measure;
+    Style s = {.unit = "", .scale = 1};
     double min = 0, max = 0;
 
+    if (m) {
+        s = (Style){m->unit, m->scale, true, m->inverse, 0};
+    } else if (is_latency(t->form)) {
+        s = (Style){"ns", 1e-9, true, true, 0};
+    }
     for (guint i = 0; i < t->results->len; i++) {
         const QCryptoBenchResult *r = g_ptr_array_index(t->results, i);
         double v = r->failed ? 0 : value_of(&s, r);
@@ -152,7 +162,7 @@ static Style style_of(const Table *t)
         max = MAX(max, v);
         min = v > 0 && (min == 0 || v < min) ? v : min;
     }
-    if (!s.inverse) {
+    if (!s.requests) {
         s.unit = max >= GB ? "GB/s (10^9 bytes a second)"
                            : "MiB/s (2^20 bytes a second)";
         s.scale = max >= GB ? GB : MIB;
@@ -267,7 +277,7 @@ static void write_table(GString *out, const Table *t)
     const QCryptoBenchCase *f = t->form;
 
     g_string_append_printf(out, "%s", f->algorithm);
-    if (!style.inverse) {
+    if (!style.requests) {
         g_string_append_printf(out, " %s, %s", f->optype,
                                f->inplace ? "in place" : "separate buffers");
     }
@@ -289,7 +299,7 @@ static void write_table(GString *out, const Table *t)
             write_ratio(out, t, line);
         }
     }
-    if (f->threadnum > 1 && !style.inverse) {
+    if (f->threadnum > 1 && !style.requests) {
         write_threads(out, t);
     }
     g_string_append_printf(out,

@@ -1,0 +1,13 @@
+/*
+ * Kind "kdf": key derivation, measured
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#ifndef QCRYPTO_TOOLS_BENCH_KDF_H
+#define QCRYPTO_TOOLS_BENCH_KDF_H
+
+#include "tools/bench/kinds.h"
+
+extern const QCryptoBenchKind qcrypto_bench_kind_kdf;
+
+#endif
