@@ -1,3 +1,5 @@
+# shellcheck shell=bash disable=SC2034
+#
 # What the scripts share; to be read by bash with `source`
 #
 # Installing: Debian packages that are missing, without a question and with
@@ -6,13 +8,15 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-jobs=$(nproc)
 export PYTHONDONTWRITEBYTECODE=1
 
 # to build the library with every backend, and the command
 build_packages=(gcc libc6-dev meson ninja-build pkg-config python3
                 libglib2.0-dev nettle-dev libgcrypt20-dev libgnutls28-dev
                 libargon2-dev libsodium-dev libjansson-dev libssl-dev openssl)
+
+# what judges the generator's stream
+judge_packages=(dieharder rng-tools5)
 
 say()
 {

@@ -76,8 +76,8 @@ QCRYPTO_API int qcrypto_argon2_from(const char *provider, QCryptoArgon2Algo alg,
                                     size_t nout, GError **errp);
 
 /*
- * A cost that takes about target_ms here: as much memory as the cap and the
- * machine allow, then passes; at least cost->time passes (4 when 0) and
+ * A cost that takes about target_ms here: as much memory as the cap allows
+ * and no more than half of what is available, then passes; at least cost->time passes (4 when 0) and
  * cost->lanes lanes (the processors, at most 4, when 0).  cost is in and out;
  * max_memory_kib 0 means 1 GiB, the cap of cryptsetup's defaults.
  */

@@ -50,9 +50,10 @@ extern Shim qcrypto_test_shim;
 /* Forgets everything; the kernel is itself again. */
 void qcrypto_test_shim_reset(void);
 
-/* These exist in libc too. */
-ssize_t getrandom(void *buf, size_t n, unsigned flags);
-int madvise(void *addr, size_t len, int advice);
-int munmap(void *addr, size_t len);
+/* These exist in libc too, and must come before them. */
+#define SHIM_SHOWN __attribute__((visibility("default")))
+SHIM_SHOWN ssize_t getrandom(void *buf, size_t n, unsigned flags);
+SHIM_SHOWN int madvise(void *addr, size_t len, int advice);
+SHIM_SHOWN int munmap(void *addr, size_t len);
 
 #endif

@@ -21,6 +21,7 @@ typedef __m128i V;
 #define ASM_OUT(x) "=x"(x)
 #define ASM_LOAD_KEY(mem, t) "movdqu " mem ", " t "\n\t"
 #define ASM_LOAD_KEY_128 ASM_LOAD_KEY
+#define ASM_XOR(mem, x) "pxor " mem ", " x "\n\t"
 #define ASM_AESENC(k, x) "aesenc " k ", " x "\n\t"
 #define ASM_AESDEC(k, x) "aesdec " k ", " x "\n\t"
 #define ASM_AESENCLAST(k, x) "aesenclast " k ", " x "\n\t"

@@ -257,6 +257,12 @@ INLINE __m128i aes_round_128(const int dir, __m128i x, const KeyBytes *key,
     return x;
 }
 
+/* Tweaks stay in the ring, lest the compiler spills them elsewhere. */
+#define XOR_TWEAK(x, at)                                                    \
+    __asm__ volatile(ASM_XOR("%[m]", "%[v]")                                \
+                     : [v] ASM_V(x)                                         \
+                     : [m] "m"(*(const uint8_t (*)[VBYTES])(p->tw + (at))))
+
 INLINE void aes_pass(const unsigned rounds, const int mode, const int dir,
                      const unsigned w, const KeyBytes *key, Pass *p,
                      uint8_t *dst, const uint8_t *src, const size_t len)
@@ -285,10 +291,9 @@ INLINE void aes_pass(const unsigned rounds, const int mode, const int dir,
                 p->prev = d;                                                \
             }                                                               \
         }                                                                   \
+        x[i] = v_xor(d, k);                                                 \
         if (mode == XTS) {                                                  \
-            x[i] = v_xor(v_xor(v_load(p->tw + AT(i)), k), d);               \
-        } else {                                                            \
-            x[i] = v_xor(d, k);                                             \
+            XOR_TWEAK(x[i], AT(i));                                         \
         }                                                                   \
     }
     FOR_W(M);
@@ -299,8 +304,7 @@ INLINE void aes_pass(const unsigned rounds, const int mode, const int dir,
     ROUNDS(ROUND)
 #undef ROUND
 
-    /* out; tweaks are read again, not kept (the compiler would spill them) */
-    __asm__ volatile("" : : : "memory");
+    /* out */
     LOAD_KEY(k, key[rounds]);
 #define M(i)                                                                \
     if (mode == ECB) {                                                      \
@@ -314,7 +318,8 @@ INLINE void aes_pass(const unsigned rounds, const int mode, const int dir,
         y[i] = w == 0 ? v_load_part(src, len) : v_load(src + AT(i));        \
         y[i] = v_xor(y[i], k);                                              \
     } else {                                                                \
-        y[i] = v_xor(v_load(p->tw + AT(i)), k);                             \
+        y[i] = k;                                                           \
+        XOR_TWEAK(y[i], AT(i));                                             \
     }                                                                       \
     x[i] = dir == ENC ? v_enclast(x[i], y[i]) : v_declast(x[i], y[i]);
     FOR_W(M);

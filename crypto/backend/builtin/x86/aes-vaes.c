@@ -19,6 +19,7 @@ typedef __m256i V;
 #define ASM_OUT(x) "=x"(x)
 #define ASM_LOAD_KEY(mem, t) "vbroadcasti128 " mem ", " t "\n\t"
 #define ASM_LOAD_KEY_128(mem, t) "vmovdqu " mem ", " t "\n\t"
+#define ASM_XOR(mem, x) "vpxor " mem ", " x ", " x "\n\t"
 #define ASM_AESENC(k, x) "vaesenc " k ", " x ", " x "\n\t"
 #define ASM_AESDEC(k, x) "vaesdec " k ", " x ", " x "\n\t"
 #define ASM_AESENCLAST(k, x) "vaesenclast " k ", " x ", " x "\n\t"

@@ -22,6 +22,7 @@ typedef __m512i V;
 #define ASM_OUT(x) "=v"(x)
 #define ASM_LOAD_KEY(mem, t) "vbroadcasti32x4 " mem ", " t "\n\t"
 #define ASM_LOAD_KEY_128(mem, t) "vmovdqu " mem ", " t "\n\t"
+#define ASM_XOR(mem, x) "vpxorq " mem ", " x ", " x "\n\t"
 #define ASM_AESENC(k, x) "vaesenc " k ", " x ", " x "\n\t"
 #define ASM_AESDEC(k, x) "vaesdec " k ", " x ", " x "\n\t"
 #define ASM_AESENCLAST(k, x) "vaesenclast " k ", " x ", " x "\n\t"
