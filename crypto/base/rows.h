@@ -279,7 +279,7 @@ typedef struct QCryptoArgon2Ops {
  * part never come.
  */
 #define QCRYPTO_XOR_ARITY 5
-typedef void QCryptoXorFunc(uint8_t *dst, const uint8_t *const *srcs, size_t len);
+typedef void QCryptoXorFunc(uint8_t *dst, const void *const *srcs, size_t len);
 typedef struct QCryptoXorOps {
     QCryptoXorFunc *xor_n[QCRYPTO_XOR_ARITY + 1];
 } QCryptoXorOps;

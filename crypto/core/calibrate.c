@@ -49,6 +49,15 @@ void qcrypto_calibration_drop(Calibration *c)
     }
 }
 
+/*
+ * Before the lock is taken: the library's first use may load the file of
+ * QCRYPTO_CALIBRATION, which takes it.
+ */
+static void first_use(void)
+{
+    qcrypto_selection_generation();
+}
+
 /* Under the lock: the one in force; an order set since has ended it. */
 static Calibration *in_force(void)
 {
@@ -62,6 +71,7 @@ Calibration *qcrypto_calibration_copy(void)
 {
     Calibration *c = NULL;
 
+    first_use();
     g_mutex_lock(&state.lock);
     const Calibration *cur = in_force();
     if (cur) {
@@ -327,6 +337,7 @@ int qcrypto_calibration_publish(Calibration *cal, GError **errp)
             live[n++] = cal->plans[i];
         }
     }
+    first_use();
     g_mutex_lock(&state.lock);
     const int ret = qcrypto_plans_publish(live, n, errp);
     if (ret == 0) {
@@ -363,16 +374,22 @@ static Calibration *others(const GPtrArray *kinds, size_t more)
 static int run(GPtrArray *kinds, QCryptoStopwatch *watch,
                QCryptoCalibrateProgress *progress, void *opaque, GError **errp)
 {
-    const size_t nbuf = (size_t)QCRYPTO_CALIBRATE_MAX_SIZE * (QCRYPTO_XOR_ARITY + 1);
+    /* on whole pages, as large requests are */
+    const size_t page = 4096;
+    const size_t room = (size_t)QCRYPTO_CALIBRATE_MAX_SIZE * (QCRYPTO_XOR_ARITY + 1);
+    const size_t nbuf = room + page;
     g_autoptr(GArray) shapes = g_array_new(FALSE, TRUE, sizeof(Shape));
-    uint8_t *buf = qcrypto_alloc(nbuf);
+    uint8_t *memory = qcrypto_alloc(nbuf);
+    uint8_t *buf = (uint8_t *)(((uintptr_t)memory + page - 1) & ~(page - 1));
 
-    if (!buf) {
+    if (!memory) {
         return qcrypto_error_memory(errp, "calibration", nbuf / 1024, 0);
     }
+    /* else all pages are the one page of zeros, which no cache treats alike */
+    memset(buf, 0x5a, room);
     /* candidates in the written order, not in that of an earlier result */
     if (qcrypto_calibration_publish(others(kinds, 0), errp) < 0) {
-        qcrypto_wipe_free(buf, nbuf);
+        qcrypto_wipe_free(memory, nbuf);
         return -1;
     }
     for (guint i = 0; i < kinds->len; i++) {
@@ -380,7 +397,7 @@ static int run(GPtrArray *kinds, QCryptoStopwatch *watch,
     }
     measure((Shape *)(void *)shapes->data, shapes->len, watch, buf, progress,
             opaque);
-    qcrypto_wipe_free(buf, nbuf);
+    qcrypto_wipe_free(memory, nbuf);
 
     Calibration *cal = others(kinds, shapes->len);
     for (guint i = 0; i < shapes->len; i++) {

@@ -52,7 +52,7 @@ static void xor_work(void *opaque, unsigned reps)
 {
     QCryptoWork *w = opaque;
     const QCryptoXorOps *ops = w->row->ops;
-    const uint8_t *srcs[QCRYPTO_XOR_ARITY];
+    const void *srcs[QCRYPTO_XOR_ARITY];
 
     for (unsigned i = 0; i < w->arity; i++) {
         srcs[i] = w->buf + (i + 1) * QCRYPTO_CALIBRATE_MAX_SIZE;

@@ -8,8 +8,9 @@
  * time while an edge is awaited: a clock that only work moves is a clock too.
  *
  * The best of the attempts counts; but one that is far better than the next
- * (a clock that lagged or was set back) is not believed.  Attempts of the
- * contestants take turns, so that a change of the machine's speed hits all.
+ * is not believed (a clock that lagged or was set back) unless a further one
+ * confirms it (then the others were interrupted).  Attempts of the contestants
+ * take turns, so that a change of the machine's speed hits all.
  *
  * Every loop is bounded by a number of pieces, whatever the clock says.
  *
@@ -28,6 +29,10 @@
 #define BELIEVABLE 0.7
 
 #define MAX_ATTEMPTS 3
+/* more of them while no other confirms the best: the rest may have been
+ * interrupted */
+#define MORE_ATTEMPTS 4
+#define ALL_ATTEMPTS  (MAX_ATTEMPTS + MORE_ATTEMPTS)
 
 static uint64_t read_clock(QCryptoStopwatch *w)
 {
@@ -106,7 +111,8 @@ static double attempt(QCryptoStopwatch *w, const QCryptoContestant *c)
     return 0;
 }
 
-static double combine(const double *ns, unsigned n)
+/* The best of the attempts that another confirms, and whether one does. */
+static double combine(const double *ns, unsigned n, bool *confirmed)
 {
     double best = 0, second = 0;
 
@@ -118,13 +124,14 @@ static double combine(const double *ns, unsigned n)
             second = ns[i];
         }
     }
-    return second && best < BELIEVABLE * second ? second : best;
+    *confirmed = second && best >= BELIEVABLE * second;
+    return second && !*confirmed ? second : best;
 }
 
 bool qcrypto_measure(QCryptoStopwatch *w, QCryptoContestant *c, size_t n)
 {
     const unsigned attempts = CLAMP(w->attempts, 1, MAX_ATTEMPTS);
-    double *ns = g_new0(double, n * MAX_ATTEMPTS);
+    double *ns = g_new0(double, n * ALL_ATTEMPTS);
     unsigned *have = g_new0(unsigned, n);
     bool all = true;
 
@@ -138,12 +145,25 @@ bool qcrypto_measure(QCryptoStopwatch *w, QCryptoContestant *c, size_t n)
             }
             const double t = attempt(w, &c[k]);
             if (t > 0) {
-                ns[k * MAX_ATTEMPTS + have[k]++] = t;
+                ns[k * ALL_ATTEMPTS + have[k]++] = t;
             }
         }
     }
     for (size_t i = 0; i < n; i++) {
-        c[i].ns = combine(ns + i * MAX_ATTEMPTS, have[i]);
+        double *own = ns + i * ALL_ATTEMPTS;
+        bool confirmed;
+
+        c[i].ns = combine(own, have[i], &confirmed);
+        for (unsigned a = 0; attempts > 1 && !confirmed && a < MORE_ATTEMPTS &&
+                             qcrypto_stopwatch_left(w);
+             a++) {
+            const double t = attempt(w, &c[i]);
+
+            if (t > 0) {
+                own[have[i]++] = t;
+                c[i].ns = combine(own, have[i], &confirmed);
+            }
+        }
         all = all && c[i].ns > 0;
     }
     g_free(have);

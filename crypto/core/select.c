@@ -12,6 +12,7 @@
  */
 #include "crypto/core/select.h"
 
+#include <qcrypto/calibrate.h>
 #include <qcrypto/provider.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +39,8 @@ typedef struct Selection {
     char *order;   /* all names */
     char *request; /* as it was asked for, NULL: the written order */
     QCryptoPlan *plans;
-    size_t n_plans;
+    /* by number of sources, which no other kind has */
+    const QCryptoPlan *xor_plans[QCRYPTO_XOR_ARITY + 1];
     unsigned generation;
 } Selection;
 
@@ -59,7 +61,7 @@ static struct {
     int n_algs[QCRYPTO_KIND__MAX];
     int n_slots;
     Selection *current; /* atomic */
-    GError *error;      /* lasting: bad QCRYPTO_CPU or QCRYPTO_PROVIDER */
+    GError *error;      /* lasting: a bad variable of the environment */
     GPtrArray *retired; /* earlier selections: readers may hold them */
     QCryptoProviderInfo *list; /* made when first asked for */
 } reg;
@@ -280,10 +282,9 @@ static Selection *make_selection(const GPtrArray *order, guint named)
     return s;
 }
 
-/* Called with the lock held. */
-static Selection *replace(Selection *s)
+/* Called with the lock held: puts s, which may be NULL, in force. */
+static void retire(Selection *s)
 {
-    static unsigned generation;
     Selection *old = g_atomic_pointer_get(&reg.current);
 
     if (old) {
@@ -292,8 +293,16 @@ static Selection *replace(Selection *s)
         }
         g_ptr_array_add(reg.retired, old);
     }
-    s->generation = ++generation;
     g_atomic_pointer_set(&reg.current, s);
+}
+
+/* Called with the lock held. */
+static Selection *replace(Selection *s)
+{
+    static unsigned generation;
+
+    s->generation = ++generation;
+    retire(s);
     return s;
 }
 
@@ -319,9 +328,34 @@ static Selection *publish_default(GError **errp)
     return publish(env && *env ? env : NULL, "QCRYPTO_PROVIDER", errp);
 }
 
+/*
+ * QCRYPTO_CALIBRATION, after the first selection was published: without the
+ * lock, since loading looks at it.  Threads that come meanwhile are served by
+ * the written order.  A file that cannot be used ends in a lasting error.
+ */
+static Selection *load_calibration(GError **errp)
+{
+    const char *path = getenv("QCRYPTO_CALIBRATION");
+    GError *err = NULL;
+
+    if (!path || !*path || qcrypto_calibration_load(path, &err) == 0) {
+        return g_atomic_pointer_get(&reg.current);
+    }
+    g_prefix_error(&err, "QCRYPTO_CALIBRATION: ");
+    g_mutex_lock(&reg.lock);
+    retire(NULL);
+    reg.error = err;
+    g_mutex_unlock(&reg.lock);
+    if (errp) {
+        *errp = g_error_copy(err);
+    }
+    return NULL;
+}
+
 static Selection *selection(GError **errp)
 {
     Selection *s = g_atomic_pointer_get(&reg.current);
+    bool first = false;
 
     if (G_LIKELY(s)) {
         return s;
@@ -334,19 +368,29 @@ static Selection *selection(GError **errp)
             reg.error = g_error_copy(qcrypto_cpu_error());
         } else {
             s = publish_default(&reg.error);
+            first = s != NULL;
         }
     }
     if (!s && errp) {
         *errp = g_error_copy(reg.error);
     }
     g_mutex_unlock(&reg.lock);
-    return s;
+    return first ? load_calibration(errp) : s;
 }
 
 void qcrypto_select_set_table(const QCryptoProviderEntry *table, size_t n)
 {
     g_mutex_lock(&reg.lock);
-    /* what existed stays allocated: objects point to its rows */
+    /* what existed stays allocated, and reachable: objects point to its rows */
+    void *const past[] = {reg.known, reg.list, g_atomic_pointer_get(&reg.current)};
+    if (!reg.retired) {
+        reg.retired = g_ptr_array_new();
+    }
+    for (size_t i = 0; i < G_N_ELEMENTS(past); i++) {
+        if (past[i]) {
+            g_ptr_array_add(reg.retired, past[i]);
+        }
+    }
     reg.table = table;
     reg.table_len = n;
     reg.known = NULL;
@@ -529,23 +573,15 @@ const QCryptoPlan *qcrypto_plan(QCryptoKind kind, int alg, int mode,
                                 unsigned arity)
 {
     Selection *s = selection(NULL);
-    const int slot = s ? slot_of(kind, alg, mode) : -1;
 
-    if (slot < 0) {
+    if (!s || arity > QCRYPTO_XOR_ARITY) {
         return NULL;
     }
-    if (G_LIKELY(!arity)) {
-        return s->slots[slot].plan;
+    if (arity) {
+        return s->xor_plans[arity];
     }
-    for (size_t i = 0; i < s->n_plans; i++) {
-        const QCryptoPlan *p = &s->plans[i];
-
-        if (p->kind == kind && p->alg == alg && p->mode == mode &&
-            p->arity == arity) {
-            return p;
-        }
-    }
-    return NULL;
+    const int slot = slot_of(kind, alg, mode);
+    return slot < 0 ? NULL : s->slots[slot].plan;
 }
 
 unsigned qcrypto_selection_generation(void)
@@ -590,10 +626,11 @@ int qcrypto_plans_publish(const QCryptoPlan *plans, size_t n, GError **errp)
         s = make_selection(list, named);
         s->request = g_strdup(old->request);
         s->plans = g_new(QCryptoPlan, n);
-        s->n_plans = n;
         for (size_t i = 0; i < n; i++) {
             s->plans[i] = plans[i];
-            if (!plans[i].arity) {
+            if (plans[i].arity) {
+                s->xor_plans[plans[i].arity] = &s->plans[i];
+            } else {
                 apply_plan(s, &s->plans[i]);
             }
         }

@@ -495,7 +495,7 @@ static int xor_test(const QCryptoRow *row, uint64_t *fold, GError **errp)
         return qcrypto_error_memory(errp, "self-test", 8, 0);
     }
     for (unsigned n = 2; n <= QCRYPTO_XOR_ARITY && ret == 0; n++) {
-        const uint8_t *srcs[QCRYPTO_XOR_ARITY];
+        const void *srcs[QCRYPTO_XOR_ARITY];
         uint8_t *last = buf + n * XOR_STRIDE + n;
 
         for (unsigned i = 0; i < n; i++) {

@@ -8,7 +8,8 @@
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-#include <qcrypto/xor.h>
+#include "crypto/core/xor.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,8 +19,11 @@
 /* forced by the API or QCRYPTO_XOR; atomic */
 static QCryptoCandidate *forced;
 
-/* QCRYPTO_XOR is read once, before the first use. */
-static bool ready(GError **errp)
+/* QCRYPTO_XOR was read, once, and is no error; atomic */
+static int settled;
+
+/* Before the first use; -1 while what the variable says is an error. */
+static int settle(GError **errp)
 {
     static gsize once;
     static GError *error;
@@ -27,16 +31,16 @@ static bool ready(GError **errp)
     if (g_once_init_enter(&once)) {
         const char *name = getenv("QCRYPTO_XOR");
 
-        if (name && *name) {
-            qcrypto_xor_force(name, &error);
+        if (!name || !*name || qcrypto_xor_force(name, &error) == 0) {
+            g_atomic_int_set(&settled, 1);
         }
         g_once_init_leave(&once, 1);
     }
-    if (G_UNLIKELY(error && !g_atomic_pointer_get(&forced))) {
+    if (error && !g_atomic_pointer_get(&forced)) {
         g_propagate_prefixed_error(errp, g_error_copy(error), "QCRYPTO_XOR: ");
-        return false;
+        return -1;
     }
-    return true;
+    return 0;
 }
 
 static QCryptoCandidate *choose(unsigned arity, size_t len)
@@ -53,8 +57,7 @@ static QCryptoCandidate *choose(unsigned arity, size_t len)
     return qcrypto_select_usable(QCRYPTO_KIND_XOR, 0, -1, 0, NULL);
 }
 
-/* "avx2" or "provider:avx2" */
-static QCryptoCandidate *named(const char *name, GError **errp)
+QCryptoCandidate *qcrypto_xor_candidate(const char *name, GError **errp)
 {
     QCryptoCandidate *const *all;
     size_t n;
@@ -82,7 +85,7 @@ static QCryptoCandidate *named(const char *name, GError **errp)
 
 int qcrypto_xor_force(const char *name, GError **errp)
 {
-    QCryptoCandidate *c = name ? named(name, errp) : NULL;
+    QCryptoCandidate *c = name ? qcrypto_xor_candidate(name, errp) : NULL;
 
     if (name && !c) {
         return -1;
@@ -94,55 +97,81 @@ int qcrypto_xor_force(const char *name, GError **errp)
 const char *qcrypto_xor_get_impl(size_t nsrcs, size_t len)
 {
     const unsigned arity = (unsigned)CLAMP(nsrcs, 2, QCRYPTO_XOR_ARITY);
-    const QCryptoCandidate *c = ready(NULL) ? choose(arity, len) : NULL;
+    const QCryptoCandidate *c = settle(NULL) == 0 ? choose(arity, len) : NULL;
 
     return c ? c->row->impl : NULL;
 }
 
-int qcrypto_xor_check(const void *dst, const void *const *srcs, size_t nsrcs,
-                      size_t len, GError **errp)
+/* Says what is wrong with the arguments, of which source i is the first. */
+static G_GNUC_NO_INLINE int refuse(const void *dst, const void *const *srcs,
+                                   size_t nsrcs, size_t i, GError **errp)
 {
     if (!nsrcs) {
         return qcrypto_error(errp, QCRYPTO_ERROR_INVALID_ARGUMENT,
                              "xor needs at least one source");
     }
-    if (!srcs || (!dst && len)) {
-        return qcrypto_error_null(errp, srcs ? "dst" : "srcs");
+    if (!srcs || !dst || !srcs[i]) {
+        return qcrypto_error_null(errp, !srcs ? "srcs" : !dst ? "dst" : "a source");
     }
-    const uintptr_t d = (uintptr_t)dst;
-    for (size_t i = 0; i < nsrcs; i++) {
-        const uintptr_t s = (uintptr_t)srcs[i];
-
-        if (!s && len) {
-            return qcrypto_error_null(errp, "a source");
-        }
-        if (s != d && (s > d ? s - d : d - s) < len) {
-            return qcrypto_error(errp, QCRYPTO_ERROR_INVALID_ARGUMENT,
-                                 "xor: source %zu overlaps the destination in "
-                                 "part",
-                                 i);
-        }
-    }
-    return ready(errp) ? 0 : -1;
+    return qcrypto_error(
+        errp, QCRYPTO_ERROR_INVALID_ARGUMENT,
+        "xor: source %zu overlaps the destination in part", i);
 }
 
-static void run(QCryptoCandidate *fixed, uint8_t *dst, const uint8_t *const *srcs,
-                unsigned n, size_t len)
+/* 4 KiB take a template some 40 ns: errors are made elsewhere. */
+static inline int check(const void *dst, const void *const *srcs, size_t nsrcs,
+                        size_t len, GError **errp)
+{
+    const uintptr_t d = (uintptr_t)dst;
+
+    if (G_UNLIKELY(!nsrcs || !srcs)) {
+        return refuse(dst, srcs, nsrcs, 0, errp);
+    }
+    for (size_t i = 0; i < nsrcs && len; i++) {
+        const uintptr_t s = (uintptr_t)srcs[i];
+
+        if (G_UNLIKELY(!d || !s ||
+                       (s != d && (s > d ? s - d : d - s) < len))) {
+            return refuse(dst, srcs, nsrcs, i, errp);
+        }
+    }
+    return G_LIKELY(g_atomic_int_get(&settled)) ? 0 : settle(errp);
+}
+
+int qcrypto_xor_check(const void *dst, const void *const *srcs, size_t nsrcs,
+                      size_t len, GError **errp)
+{
+    if (check(dst, srcs, nsrcs, len, errp) < 0) {
+        return -1;
+    }
+    return choose(2, len)
+               ? 0
+               : qcrypto_select_failed(QCRYPTO_KIND_XOR, 0, -1, NULL, errp);
+}
+
+/* One pass of up to QCRYPTO_XOR_ARITY sources; -1: no template to be had. */
+static inline int run(QCryptoCandidate *fixed, uint8_t *dst, const void *const *srcs,
+                      size_t n, size_t len)
 {
     if (n == 1) {
         memmove(dst, srcs[0], len);
-        return;
+        return 0;
     }
-    const QCryptoCandidate *c = fixed ? fixed : choose(n, len);
+    const QCryptoCandidate *c = fixed ? fixed : choose((unsigned)n, len);
+    if (G_UNLIKELY(!c)) {
+        return -1;
+    }
     const QCryptoXorOps *ops = c->row->ops;
     ops->xor_n[n](dst, srcs, len);
+    return 0;
 }
 
-static void passes(QCryptoCandidate *fixed, uint8_t *dst,
-                   const void *const *srcs, size_t nsrcs, size_t len)
+static G_GNUC_NO_INLINE int passes(QCryptoCandidate *fixed, void *dst,
+                                   const void *const *srcs, size_t nsrcs,
+                                   size_t len)
 {
-    const uint8_t *group[QCRYPTO_XOR_ARITY];
-    unsigned n = 0;
+    const void *group[QCRYPTO_XOR_ARITY];
+    size_t n = 0;
     bool self = false, written = false;
 
     for (size_t i = 0; i < nsrcs; i++) {
@@ -157,29 +186,38 @@ static void passes(QCryptoCandidate *fixed, uint8_t *dst,
         }
         group[n++] = srcs[i];
         if (n == QCRYPTO_XOR_ARITY) {
-            run(fixed, dst, group, n, len);
+            if (run(fixed, dst, group, n, len) < 0) {
+                return -1;
+            }
             written = true;
             group[0] = dst;
             n = 1;
         }
     }
-    if (n > 1 || (n == 1 && !written)) {
-        run(fixed, dst, group, n, len);
-    } else if (!n) {
+    if (!n) {
         memset(dst, 0, len); /* everything cancelled */
+        return 0;
     }
+    return n == 1 && written ? 0 : run(fixed, dst, group, n, len);
+}
+
+int qcrypto_xor_by(QCryptoCandidate *fixed, void *dst, const void *const *srcs,
+                   size_t nsrcs, size_t len)
+{
+    if (G_UNLIKELY(check(dst, srcs, nsrcs, len, NULL) < 0)) {
+        return -1;
+    }
+    if (!len) {
+        return 0;
+    }
+    /* a template reads all its sources before it writes: copies of dst do */
+    return nsrcs <= QCRYPTO_XOR_ARITY ? run(fixed, dst, srcs, nsrcs, len)
+                                      : passes(fixed, dst, srcs, nsrcs, len);
 }
 
 int qcrypto_xor(void *dst, const void *const *srcs, size_t nsrcs, size_t len)
 {
-    if (G_UNLIKELY(qcrypto_xor_check(dst, srcs, nsrcs, len, NULL) < 0) ||
-        (nsrcs > 1 && G_UNLIKELY(!choose(2, len)))) {
-        return -1;
-    }
-    if (len) {
-        passes(NULL, dst, srcs, nsrcs, len);
-    }
-    return 0;
+    return qcrypto_xor_by(NULL, dst, srcs, nsrcs, len);
 }
 
 int qcrypto_xor_from(const char *name, void *dst, const void *const *srcs,
@@ -188,15 +226,9 @@ int qcrypto_xor_from(const char *name, void *dst, const void *const *srcs,
     if (!name) {
         return qcrypto_error_null(errp, "name");
     }
-    if (qcrypto_xor_check(dst, srcs, nsrcs, len, errp) < 0) {
+    if (check(dst, srcs, nsrcs, len, errp) < 0) {
         return -1;
     }
-    QCryptoCandidate *c = named(name, errp);
-    if (!c) {
-        return -1;
-    }
-    if (len) {
-        passes(c, dst, srcs, nsrcs, len);
-    }
-    return 0;
+    QCryptoCandidate *c = qcrypto_xor_candidate(name, errp);
+    return c ? qcrypto_xor_by(c, dst, srcs, nsrcs, len) : -1;
 }

@@ -10,6 +10,7 @@
 #include <poll.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "crypto/base/error.h"
@@ -60,7 +61,15 @@ static int from_device(uint8_t *buf, size_t n, GError **errp)
         return failed(buf, n, "/dev/random", errp);
     }
     const int fd = open_retry("/dev/urandom");
+    struct stat st;
+
     if (fd < 0) {
+        return failed(buf, n, "/dev/urandom", errp);
+    }
+    /* a file that somebody put there is no source */
+    if (fstat(fd, &st) < 0 || !S_ISCHR(st.st_mode)) {
+        close(fd);
+        errno = ENODEV;
         return failed(buf, n, "/dev/urandom", errp);
     }
     for (size_t done = 0; done < n;) {

@@ -36,6 +36,9 @@
 
 enum { GROUP = QCRYPTO_RNG_GROUP, POOL = QCRYPTO_RNG_POOL };
 
+/* no counter of 32 bits would wrap, and ours have 64 */
+G_STATIC_ASSERT(QCRYPTO_RNG_STREAM / QCRYPTO_CHACHA_BLOCK_LEN < 1 << 20);
+
 uint32_t qcrypto_rng_epoch = 2;
 
 static uint32_t current_epoch(void)
@@ -166,12 +169,11 @@ static int seed(QCryptoRng *r, GError **errp)
     return 0;
 }
 
-/* The state is a seed's of this very process, and of this epoch. */
-static bool is_own(const QCryptoRng *r)
+/* There is a seed, of this epoch. */
+static bool is_seeded(const QCryptoRng *r)
 {
     return is_alive(r) && !r->pending &&
-           (r->secret->epoch | 1) == (current_epoch() | 1) &&
-           !qcrypto_rng_pages_foreign(&r->pages);
+           (r->secret->epoch | 1) == (current_epoch() | 1);
 }
 
 /* Before a request is served. */
@@ -180,7 +182,7 @@ static int settle(QCryptoRng *r, GError **errp)
     if (qcrypto_rng_pages_foreign(&r->pages)) {
         qcrypto_wipe(r->secret, sizeof(*r->secret));
     }
-    if (!is_own(r) || qcrypto_rng_generation_changed(&r->generation)) {
+    if (!is_seeded(r) || qcrypto_rng_generation_changed(&r->generation)) {
         return seed(r, errp);
     }
     return 0;
@@ -343,8 +345,9 @@ int qcrypto_rng_add_entropy(QCryptoRng *rng, const void *data, size_t len,
 void qcrypto_rng_status(const QCryptoRng *rng, QCryptoRngStatus *status)
 {
     QCryptoRngGeneration generation = rng->generation;
-    const bool own =
-        is_own(rng) && !qcrypto_rng_generation_changed(&generation);
+    const bool own = is_seeded(rng) &&
+                     !qcrypto_rng_pages_foreign(&rng->pages) &&
+                     !qcrypto_rng_generation_changed(&generation);
 
     *status = (QCryptoRngStatus){
         .seeded = own,

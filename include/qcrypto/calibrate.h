@@ -95,7 +95,9 @@ QCRYPTO_API void qcrypto_calibration_free(QCryptoCalibration *c);
 
 /*
  * To a key file and back.  A file of another version, CPU or feature set is
- * refused with what differs; nothing is changed then.
+ * refused with what differs; nothing is changed then.  The library reads no
+ * file by itself, but for the one that the environment variable
+ * QCRYPTO_CALIBRATION names, at its first use.
  */
 QCRYPTO_API int qcrypto_calibration_save(const char *path, GError **errp);
 QCRYPTO_API int qcrypto_calibration_load(const char *path, GError **errp);

@@ -9,6 +9,7 @@
  *   - or named by QCRYPTO_PROVIDER, "gcrypt,nettle": those in that order and
  *     no others; with a trailing ",..." the rest of the written order follows;
  *   - or set by qcrypto_providers_set_order(), which overrules both;
+ *   - within it, measurement may have chosen otherwise (calibrate.h);
  *   - or overruled for one object by the *_new_from() constructors.
  *
  * A row is passed over when its CPU features are absent or switched off
@@ -16,7 +17,8 @@
  * use), or when its policy says "avoid"; a row named in full
  * ("builtin:aes-vaes512") is used in spite of "avoid".
  *
- * An unknown name in either variable is an error of every constructor.
+ * An unknown name in either variable, or a file in QCRYPTO_CALIBRATION that
+ * cannot be used, is an error of every constructor.
  *
  * Threads: all functions may be called from any thread; objects that exist
  * keep the row they have.

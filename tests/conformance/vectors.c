@@ -128,7 +128,8 @@ GByteArray *vector_bytes(const VectorFile *f, const char *name)
         return NULL;
     }
     const size_t digits = strlen(text);
-    GByteArray *bytes = g_byte_array_sized_new((guint)(digits / 2));
+    /* room for one more: data is never NULL */
+    GByteArray *bytes = g_byte_array_sized_new((guint)(digits / 2) + 1);
     g_assert_cmpuint(digits % 2, ==, 0);
     for (size_t i = 0; i < digits; i += 2) {
         const int hi = g_ascii_xdigit_value(text[i]);
@@ -204,7 +205,7 @@ static void add(const VectorFile *f, bool extra, int alg, int mode,
     g_assert_true(ct || ct_sha256);
     g_assert_cmpint(alg, >=, 0);
     if (!iv) {
-        v.iv = g_byte_array_new();
+        v.iv = g_byte_array_sized_new(1);
     }
     g_array_append_val(vectors, v);
     n_extra += extra;

@@ -8,6 +8,7 @@
  */
 #include <qcrypto/cipher.h>
 #include <qcrypto/provider.h>
+#include <qcrypto/random.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -348,6 +349,41 @@ static void own_objects(void)
     run_all(own_object_worker, workers);
 }
 
+/* ---- random numbers: all begin at once, and all are told to seed again ---- */
+
+static void *random_worker(void *opaque)
+{
+    Worker *w = opaque;
+    uint8_t buf[3000];
+
+    gate_pass(w->gate);
+    for (int i = 0; i < 2000; i++) {
+        const size_t n = 1 + (size_t)(i * 37 + w->number) % sizeof(buf);
+
+        g_assert_cmpint(qcrypto_random_bytes(buf, n, NULL), ==, 0);
+        if (i % 100 == w->number) {
+            qcrypto_random_reseed_all();
+        }
+    }
+    w->result = g_memdup2(buf, 32);
+    return NULL;
+}
+
+static void random_bytes(void)
+{
+    Worker workers[THREADS] = {{.number = 0}};
+
+    run_all(random_worker, workers);
+    for (int i = 0; i < THREADS; i++) {
+        for (int j = 0; j < i; j++) {
+            g_assert_true(memcmp(workers[i].result, workers[j].result, 32) != 0);
+        }
+    }
+    for (int i = 0; i < THREADS; i++) {
+        g_free(workers[i].result);
+    }
+}
+
 /* ---- */
 
 static const struct {
@@ -358,6 +394,7 @@ static const struct {
     {"/threads/order-changes", order_changes},
     {"/threads/own-objects", own_objects},
     {"/threads/shared-object", share},
+    {"/threads/random", random_bytes},
 };
 
 static void run_in_child(const void *data)

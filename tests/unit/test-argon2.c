@@ -17,21 +17,12 @@
 #include "crypto/core/providers.h"
 #include "crypto/core/select.h"
 #include "rows.h"
+#include "sanitized.h"
 #include "vectors.h"
 
 #define MS      UINT64_C(1000000)
 #define ID      QCRYPTO_ARGON2_ALGO_ARGON2ID
 #define INVALID QCRYPTO_ERROR_INVALID_ARGUMENT
-
-/* A sanitizer maps terabytes: it cannot live under RLIMIT_AS. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) ||     \
-    __has_feature(memory_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
 
 static char *row_name(const QCryptoCandidate *c)
 {
@@ -491,13 +482,13 @@ static void test_b05(void)
     if (no_rows()) {
         return;
     }
-#ifdef SANITIZED
-    g_test_skip("a sanitizer cannot live under RLIMIT_AS");
-#else
+    if (sanitized) {
+        g_test_skip("a sanitizer cannot live under RLIMIT_AS");
+        return;
+    }
     in_child(refused_beforehand);
     in_child(refused_by_libraries);
     in_child(calibrated_within_limits);
-#endif
 }
 
 /* A row whose library runs out of memory all the same. */
@@ -722,14 +713,14 @@ static int limits_of_process(void)
 
 static void test_memory_limits(void)
 {
-#ifdef SANITIZED
-    g_test_skip("a sanitizer cannot live under RLIMIT_AS");
-#else
+    g_assert_cmpuint(qcrypto_memory_available_kib(), >, 1024);
+    if (sanitized) {
+        g_test_skip("a sanitizer cannot live under RLIMIT_AS");
+        return;
+    }
     new_root();
     in_child(limits_of_process);
     drop_root();
-#endif
-    g_assert_cmpuint(qcrypto_memory_available_kib(), >, 1024);
 }
 
 /* ---- calibration ---- */

@@ -82,14 +82,14 @@ static uint64_t frozen_clock(void *opaque G_GNUC_UNUSED)
 
 /* ---- stub XOR templates: cost in ns per KiB, for each arity ---- */
 
-static void xor_bytes(uint8_t *dst, const uint8_t *const *srcs, size_t n,
+static void xor_bytes(uint8_t *dst, const void *const *srcs, size_t n,
                       size_t len, uint64_t cost)
 {
     for (size_t j = 0; j < len; j++) {
         uint8_t b = 0;
 
         for (size_t i = 0; i < n; i++) {
-            b ^= srcs[i][j];
+            b ^= ((const uint8_t *)srcs[i])[j];
         }
         dst[j] = b;
     }
@@ -97,7 +97,7 @@ static void xor_bytes(uint8_t *dst, const uint8_t *const *srcs, size_t n,
 }
 
 #define STUB_N(name, n, cost)                                                 \
-    static void name##_##n(uint8_t *dst, const uint8_t *const *srcs, size_t len) \
+    static void name##_##n(uint8_t *dst, const void *const *srcs, size_t len) \
     {                                                                         \
         xor_bytes(dst, srcs, n, len, cost);                                   \
     }
@@ -448,6 +448,62 @@ static void test_file(void)
     g_rmdir(dir);
 }
 
+/* In processes of their own: the file of the environment, at the first use. */
+static void test_environment(void)
+{
+    const void *part[2] = {"ab", "cd"};
+    g_autoptr(GError) err = NULL;
+    uint8_t out[2];
+
+    if (g_test_subprocess()) {
+        g_assert_cmpint(qcrypto_xor(out, part, 2, 2), ==, 0);
+        g_autoptr(QCryptoCalibration) c = qcrypto_calibration_get();
+        g_assert_nonnull(c);
+        g_assert_cmpuint(c->nsteps, >=, 4);
+        return;
+    }
+    g_autofree char *dir = g_dir_make_tmp("qcrypto-cal-XXXXXX", NULL);
+    g_autofree char *path = g_build_filename(dir, "calibration", NULL);
+    use_real();
+    calibrate("xor", 0, NULL, NULL);
+    g_assert_cmpint(qcrypto_calibration_save(path, &err), ==, 0);
+    g_setenv("QCRYPTO_CALIBRATION", path, TRUE);
+    g_test_trap_subprocess(NULL, 0, G_TEST_SUBPROCESS_DEFAULT);
+    g_unsetenv("QCRYPTO_CALIBRATION");
+    g_unlink(path);
+    g_rmdir(dir);
+    g_test_trap_assert_passed();
+}
+
+/* One that cannot be used is told by everybody who would choose. */
+static void test_bad_environment(void)
+{
+    static const uint8_t key[16];
+    const void *part[2] = {"ab", "cd"};
+    g_autoptr(GError) err = NULL;
+    uint8_t out[2];
+
+    if (!g_test_subprocess()) {
+        g_test_trap_subprocess(NULL, 0, G_TEST_SUBPROCESS_DEFAULT);
+        g_test_trap_assert_passed();
+        return;
+    }
+    g_setenv("QCRYPTO_CALIBRATION", "/nonexistent", TRUE);
+    g_assert_null(qcrypto_calibration_get());
+    g_assert_null(qcrypto_cipher_new(QCRYPTO_CIPHER_ALGO_AES_128,
+                                     QCRYPTO_CIPHER_MODE_CTR, key, 16, &err));
+    g_assert_error(err, QCRYPTO_ERROR, QCRYPTO_ERROR_IO);
+    g_assert_true(g_str_has_prefix(
+        err->message, "QCRYPTO_CALIBRATION: calibration file /nonexistent: "));
+    g_clear_error(&err);
+    g_assert_cmpint(qcrypto_xor(out, part, 2, 2), ==, -1);
+    g_assert_cmpint(qcrypto_xor_check(out, part, 2, 2, &err), ==, -1);
+    g_assert_error(err, QCRYPTO_ERROR, QCRYPTO_ERROR_IO);
+    g_clear_error(&err);
+    g_assert_cmpint(qcrypto_calibrate("xor", 0, NULL, NULL, &err), ==, -1);
+    g_assert_error(err, QCRYPTO_ERROR, QCRYPTO_ERROR_IO);
+}
+
 static void test_bad_kind(void)
 {
     g_autoptr(GError) err = NULL;
@@ -537,6 +593,8 @@ int main(int argc, char **argv)
     g_test_add_func("/cases/B18/crossover", test_crossover);
     g_test_add_func("/calibrate/real-xor", test_real_xor);
     g_test_add_func("/calibrate/file", test_file);
+    g_test_add_func("/calibrate/environment", test_environment);
+    g_test_add_func("/calibrate/bad-environment", test_bad_environment);
     g_test_add_func("/calibrate/bad-kind", test_bad_kind);
     g_test_add_func("/calibrate/keeps-others", test_keeps_others);
     g_test_add_func("/calibrate/threads", test_threads);

@@ -546,14 +546,20 @@ static void test_beyond_4_gib(void)
     g_assert_no_error(err);
 
     /* not on a machine where this takes longer than all the rest */
-    const gint64 start = g_get_monotonic_time();
-    cipher_message(c, false, iv, 16, zero, zero, WINDOW);
-    const double seconds =
-        (double)(g_get_monotonic_time() - start) / 1e6 * (double)(BEYOND / WINDOW);
+    gint64 best = G_MAXINT64;
+    for (int attempt = 0; attempt < 5; attempt++) {
+        const gint64 start = g_get_monotonic_time();
+
+        cipher_message(c, false, iv, 16, zero, zero, WINDOW);
+        best = MIN(best, g_get_monotonic_time() - start);
+    }
+    const double seconds = (double)best / 1e6 * (double)(BEYOND / WINDOW);
     if (seconds > 12) {
         g_test_message("not run: %s would take %.0f s for 4 GiB",
                        qcrypto_cipher_get_impl(c), seconds);
         qcrypto_cipher_free(c);
+        g_free(ctr.pair);
+        g_free(xts.pair);
         return;
     }
 
@@ -586,6 +592,8 @@ static void test_beyond_4_gib(void)
     munmap(out, len + WINDOW - 512);
     close(in_fd);
     close(out_fd);
+    g_free(ctr.pair);
+    g_free(xts.pair);
 }
 
 /* ---- cipher specifications ---- */

@@ -516,6 +516,50 @@ static void leaky_last(void)
     assert_served_by(AES_256, CTR, "beta:table");
 }
 
+#define RANKED(a, m, name, fl, r)                                              \
+    {                                                                          \
+        .kind = QCRYPTO_KIND_CIPHER, .alg = (a), .mode = (m), .impl = (name),  \
+        .flags = (fl), .ops = &fake_ops, .arg = &good, .rank = (r)             \
+    }
+
+/* Rank decides before the written order, not before one that is asked for. */
+static void rank(void)
+{
+    static const QCryptoRow one_rows[] = {
+        RANKED(AES_128, ECB, "slow", 0, 2),
+        RANKED(AES_128, CBC, "level", 0, 1),
+        RANKED(AES_128, CTR, "slow", 0, 9),
+    };
+    static const QCryptoRow two_rows[] = {
+        RANKED(AES_128, ECB, "fast", 0, 1),
+        RANKED(AES_128, CBC, "level", 0, 1),
+        RANKED(AES_128, CTR, "table", QCRYPTO_ROW_LEAKY, 0),
+    };
+    static const QCryptoProvider one = {
+        .name = "one", .rows = one_rows, .nrows = G_N_ELEMENTS(one_rows)};
+    static const QCryptoProvider two = {
+        .name = "two", .rows = two_rows, .nrows = G_N_ELEMENTS(two_rows)};
+    static const QCryptoProviderEntry table[] = {
+        {"one", &one, false},
+        {"two", &two, false},
+        {"extra", &extra, true},
+    };
+
+    qcrypto_select_set_table(table, G_N_ELEMENTS(table));
+    assert_served_by(AES_128, ECB, "two:fast");
+    assert_served_by(AES_128, CBC, "one:level");
+    /* constant time goes before speed */
+    assert_served_by(AES_128, CTR, "one:slow");
+    set_order("one,two");
+    assert_served_by(AES_128, ECB, "one:slow");
+    set_order("one,...");
+    assert_served_by(AES_128, ECB, "one:slow");
+    set_order("extra,...");
+    assert_served_by(AES_128, ECB, "extra:plain");
+    set_order("...");
+    assert_served_by(AES_128, ECB, "two:fast");
+}
+
 static void selftest_disables(void)
 {
     use_fake_table();
@@ -829,6 +873,7 @@ static const struct {
     {"/select/order/api", order_api},
     {"/select/names", names},
     {"/select/leaky-last", leaky_last},
+    {"/select/rank", rank},
     {"/select/selftest", selftest_disables},
     {"/select/falls-through", falls_through},
     {"/select/rows", rows_tell},

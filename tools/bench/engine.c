@@ -384,7 +384,7 @@ static void sample(Runner *r, double seconds, bool keep)
     GError *error = NULL;
 
     if (plan->fixed_bytes) {
-        total = plan->fixed_bytes / c->request_bytes;
+        total = qcrypto_bench_fixed(plan->fixed_bytes, c) / c->request_bytes;
     }
     for (unsigned i = 0; i < c->threadnum; i++) {
         Worker *w = &workers[n];
@@ -558,7 +558,9 @@ size_t qcrypto_bench_group(QCryptoBenchCase *const *cases, size_t n,
         r->result = &results[i];
         set_up(r);
         if (!r->result->failed && plan->fixed_bytes &&
-            (!r->c->request_bytes || plan->fixed_bytes % r->c->request_bytes)) {
+            (!r->c->request_bytes ||
+             qcrypto_bench_fixed(plan->fixed_bytes, r->c) %
+                 r->c->request_bytes)) {
             fail(r,
                  "%" G_GUINT64_FORMAT " bytes are no whole number of requests "
                  "of %" G_GUINT64_FORMAT " bytes",

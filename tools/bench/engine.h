@@ -91,6 +91,7 @@ struct QCryptoBenchCase {
     char *impl;
     size_t inputsize; /* bytes of one data unit */
     size_t sectors;   /* data units in one request */
+    unsigned sources; /* inputs of a data unit, each of inputsize; 0: one */
     unsigned threadnum;
     bool inplace;
     uint64_t request_bytes; /* counted for one request: the units, but for a
@@ -106,6 +107,13 @@ struct QCryptoBenchCase {
     const QCryptoBenchMeasure *measure; /* NULL: bytes, or by the flags */
 };
 
+/* What plan.fixed_bytes are in bytes of all sources. */
+static inline uint64_t qcrypto_bench_fixed(uint64_t fixed_bytes,
+                                           const QCryptoBenchCase *c)
+{
+    return fixed_bytes * MAX(c->sources, 1);
+}
+
 QCryptoBenchCase *qcrypto_bench_case_dup(const QCryptoBenchCase *c);
 void qcrypto_bench_case_free(QCryptoBenchCase *c);
 
@@ -113,7 +121,7 @@ void qcrypto_bench_case_free(QCryptoBenchCase *c);
 typedef struct QCryptoBenchPlan {
     double seconds;       /* one sample; not read with fixed_bytes */
     double warmup;        /* seconds before the samples of each case */
-    uint64_t fixed_bytes; /* 0: by time */
+    uint64_t fixed_bytes; /* of each source; 0: by time */
     uint64_t loop;        /* requests between two clock reads, 0: calibrate */
     unsigned repeat;      /* samples, at least 1 */
     bool counters;        /* open the CPU's counters */

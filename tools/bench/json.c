@@ -132,6 +132,9 @@ static json_t *row_json(const QCryptoBenchResult *r)
     json_object_set_new(o, "impl", text(r->impl ? r->impl : c->impl));
     json_object_set_new(o, "inputsize", json_integer((json_int_t)c->inputsize));
     json_object_set_new(o, "sectors", json_integer((json_int_t)c->sectors));
+    if (c->sources) {
+        json_object_set_new(o, "sources", json_integer(c->sources));
+    }
     json_object_set_new(o, "threadnum", json_integer(c->threadnum));
     json_object_set_new(o, "reqnum", json_integer(1));
     json_object_set_new(o, "inplace", json_boolean(c->inplace));

@@ -13,6 +13,7 @@
 #include "tools/bench/hash.h"
 #include "tools/bench/kdf.h"
 #include "tools/bench/rng.h"
+#include "tools/bench/xor.h"
 
 const QCryptoBenchKind *const qcrypto_bench_kinds[] = {
     &qcrypto_bench_kind_cipher,
@@ -22,6 +23,7 @@ const QCryptoBenchKind *const qcrypto_bench_kinds[] = {
     &qcrypto_bench_kind_hmac,
     &qcrypto_bench_kind_kdf,
     &qcrypto_bench_kind_rng,
+    &qcrypto_bench_kind_xor,
     NULL,
 };
 

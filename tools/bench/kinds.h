@@ -34,6 +34,7 @@ typedef struct QCryptoBenchRequest {
     const unsigned *threads;
     size_t nthreads;
     bool inplace[2];                      /* separate buffers, in place */
+    const char *template; /* of XOR, to be used for everything, or NULL */
     const QCryptoBenchPeer *const *peers; /* NULL-ended */
 } QCryptoBenchRequest;
 
@@ -52,6 +53,8 @@ typedef struct QCryptoBenchKind {
     int (*plan)(const struct QCryptoBenchKind *kind,
                 const QCryptoBenchRequest *request, GPtrArray *groups,
                 GError **errp);
+    /* Writes what is to be said before the tables; may be NULL. */
+    int (*preface)(GString *out, GError **errp);
 } QCryptoBenchKind;
 
 /* NULL at the end */

@@ -58,6 +58,14 @@ typedef struct QCryptoBenchRngPeer {
     int (*bytes)(void *buf, size_t n, GError **errp);
 } QCryptoBenchRngPeer;
 
+/* dst is the sum of n sources of len bytes; all lie apart, on page starts. */
+typedef struct QCryptoBenchXorPeer {
+    size_t max_sources;   /* 1: it does the work of one, whatever n */
+    bool (*usable)(void); /* on this CPU; NULL: on all */
+    int (*run)(void *dst, const void *const *srcs, size_t n, size_t len,
+               GError **errp);
+} QCryptoBenchXorPeer;
+
 struct QCryptoBenchPeer {
     const char *name;
     const char *impl;    /* the interface that is measured: "evp" */
@@ -72,6 +80,7 @@ struct QCryptoBenchPeer {
     const QCryptoBenchHashPeer *hash, *hmac; /* the same */
     const QCryptoBenchKdfPeer *pbkdf2;
     const QCryptoBenchRngPeer *rng;
+    const QCryptoBenchXorPeer *xor;
 };
 
 /* Those of this build, NULL at the end. */

@@ -7,6 +7,7 @@
 
 #include "tools/bench/peer-openssl.h"
 #include "tools/bench/peer-rng.h"
+#include "tools/bench/peer-xor.h"
 #include "tools/bench/peer.h"
 
 #if !QCRYPTO_HAVE_OPENSSL
@@ -28,6 +29,14 @@ const QCryptoBenchPeer *const qcrypto_bench_peers[] = {
 #endif
 #if QCRYPTO_HAVE_GNUTLS
     &qcrypto_bench_gnutls_rnd,
+#endif
+    &qcrypto_bench_memcpy,
+    &qcrypto_bench_loop,
+#if defined(__x86_64__)
+    &qcrypto_bench_loop_avx2,
+#endif
+#if QCRYPTO_HAVE_ISAL
+    &qcrypto_bench_isal,
 #endif
     NULL,
 };

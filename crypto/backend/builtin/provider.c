@@ -67,10 +67,10 @@
 /* plain C gives way to the libraries' assembly, not to GLib's plain C */
 #define SHA_PORTABLE(a, kernel) SHA(a, "sha-portable", 0, 5, 5, kernel)
 
-#define XOR(name, features, policy, template)                                 \
+#define XOR(name, features, template)                                         \
     {                                                                         \
         .kind = QCRYPTO_KIND_XOR, .mode = -1, .impl = name, .cpu = features,  \
-        .flags = policy, .ops = &qcrypto_xor_ops_##template                   \
+        .ops = &qcrypto_xor_ops_##template                                    \
     }
 
 static const QCryptoRow rows[] = {
@@ -84,14 +84,14 @@ static const QCryptoRow rows[] = {
 #endif
     AES("aes-portable", 0, 0, qcrypto_aes_portable),
 #if defined(__x86_64__)
-    XOR("avx2", QCRYPTO_CPU_AVX2, 0, avx2),
-    XOR("avx512", QCRYPTO_CPU_AVX512, QCRYPTO_ROW_AVOID, avx512),
-    XOR("sse2", QCRYPTO_CPU_SSE2, 0, sse2),
+    XOR("avx2", QCRYPTO_CPU_AVX2, avx2),
+    XOR("avx512", QCRYPTO_CPU_AVX512, avx512),
+    XOR("sse2", QCRYPTO_CPU_SSE2, sse2),
 #elif defined(__aarch64__)
-    XOR("neon", QCRYPTO_CPU_NEON, 0, neon),
+    XOR("neon", QCRYPTO_CPU_NEON, neon),
 #endif
-    XOR("32regs", 0, 0, 32regs),
-    XOR("8regs", 0, 0, 8regs),
+    XOR("32regs", 0, 32regs),
+    XOR("8regs", 0, 8regs),
 #if defined(__x86_64__)
     CHACHA("chacha-avx512", QCRYPTO_CPU_AVX512, qcrypto_chacha_avx512),
     CHACHA("chacha-avx2", QCRYPTO_CPU_AVX2, qcrypto_chacha_avx2),

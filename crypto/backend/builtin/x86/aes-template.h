@@ -699,8 +699,8 @@ INLINE void xts_steal(const unsigned rounds, const int dir,
 
 /*
  * n units of one unit_size, which is a multiple of XTS_BATCH unless n is 1.
- * The tweak of the first comes of iv, by tweak_key if that is not NULL; those
- * of the others are ready at tweaks.
+ * iv is the tweak of the first, still to be encrypted unless tweak_key is NULL;
+ * those of the others are ready at tweaks.
  */
 INLINE void xts_run(const unsigned rounds, const int dir, const KeyBytes *key,
                     const KeyBytes *tweak_key, const uint8_t *iv,
@@ -846,14 +846,19 @@ INLINE void xts(const unsigned rounds, XTSRun *xts_run_of, const KeyBytes *key,
         /* units of whole batches make one pipeline, others one each */
         size_t run = unit_size % XTS_BATCH == 0 ? m : 1;
 
-        /* The first tweak is waited for: it does not go through memory. */
+        /*
+         * The first tweak is waited for, so it comes first; a single one
+         * is encrypted by the run itself, which saves its way over memory.
+         */
         if (m > 1) {
+            store_block(tweaks, aes_block(rounds, ENC, tweak_key->enc,
+                                          load_block(ivs)));
             aes_rest(rounds, ECB, ENC, tweak_key->enc, &p, tweaks + BLOCK,
                      ivs + BLOCK, (m - 1) * BLOCK);
         }
         for (size_t i = 0; i < m; i += run) {
-            xts_run_of(key, i == 0 ? tweak_key->enc : NULL,
-                       i == 0 ? ivs : tweaks + BLOCK * i,
+            xts_run_of(key, m == 1 ? tweak_key->enc : NULL,
+                       m == 1 ? ivs : tweaks + BLOCK * i,
                        tweaks + BLOCK * (i + 1), unit_size, dst, src, run);
             dst += unit_size * run;
             src += unit_size * run;

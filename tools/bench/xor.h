@@ -1,0 +1,13 @@
+/*
+ * The kind of the XOR templates
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#ifndef QCRYPTO_TOOLS_BENCH_XOR_H
+#define QCRYPTO_TOOLS_BENCH_XOR_H
+
+#include "tools/bench/kinds.h"
+
+extern const QCryptoBenchKind qcrypto_bench_kind_xor;
+
+#endif
