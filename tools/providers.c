@@ -6,6 +6,10 @@
  * the providers that serve them, the one in use first; then the reason for
  * every "no".  --all lists row by row, --json says everything to programs.
  *
+ * --calibrate measures who serves best from which size on and keeps the
+ * figures, which are shown from then on.  What is shown is what programs get
+ * that load the file; by itself the library reads none.
+ *
  * All of it is read from the library: nothing here knows the name of an
  * algorithm, a mode or a backend.
  *
@@ -20,6 +24,8 @@
 #include "crypto/base/algs.h"
 #include "crypto/base/cpu.h"
 #include "crypto/base/error.h"
+#include "tools/bench/options.h"
+#include "tools/calibration.h"
 #include "tools/commands.h"
 
 #if QCRYPTO_HAVE_JANSSON
@@ -486,7 +492,43 @@ static json_t *feature_list(uint32_t mask)
     return mask ? name_list(qcrypto_cpu_names(mask, " "), " ") : json_array();
 }
 
-static int print_json(const View *v, GError **errp)
+/* null without one */
+static json_t *calibration_json(const QCryptoCalibration *c)
+{
+    if (!c) {
+        return json_null();
+    }
+    json_t *results = json_array();
+    json_t *steps = json_array();
+
+    for (size_t i = 0; i < c->nresults; i++) {
+        const QCryptoCalibrationResult *r = &c->results[i];
+
+        json_array_append_new(
+            results,
+            json_pack("{s:s, s:s, s:s?, s:i, s:I, s:s, s:s, s:f, s:b, s:b}",
+                      "kind", r->kind, "algorithm", r->algorithm, "mode",
+                      r->mode, "sources", (int)r->arity, "size",
+                      (json_int_t)r->size, "provider", r->provider, "impl",
+                      r->impl, "mib_per_sec", r->mib_per_s, "chosen", r->chosen,
+                      "written", r->written));
+    }
+    for (size_t i = 0; i < c->nsteps; i++) {
+        const QCryptoCalibrationStep *s = &c->steps[i];
+
+        json_array_append_new(
+            steps, json_pack("{s:s, s:s, s:s?, s:i, s:I, s:s, s:s}", "kind",
+                             s->kind, "algorithm", s->algorithm, "mode", s->mode,
+                             "sources", (int)s->arity, "from",
+                             (json_int_t)s->from, "provider", s->provider,
+                             "impl", s->impl));
+    }
+    return json_pack("{s:i, s:o, s:o}", "margin_percent",
+                     QCRYPTO_CALIBRATE_MARGIN, "results", results, "steps",
+                     steps);
+}
+
+static int print_json(const View *v, const QCryptoCalibration *c, GError **errp)
 {
     json_t *providers = json_array();
     json_t *rows = json_array();
@@ -538,11 +580,11 @@ static int print_json(const View *v, GError **errp)
         }
     }
     json_t *root = json_pack(
-        "{s:i, s:s, s:o, s:{s:o, s:o}, s:o, s:o, s:o}", "schema", 1, "version",
+        "{s:i, s:s, s:o, s:{s:o, s:o}, s:o, s:o, s:o, s:o}", "schema", 1, "version",
         qcrypto_version(), "order", name_list(g_strdup(v->order_text), ","),
         "cpu", "in_force", feature_list(qcrypto_cpu_features()), "hardware",
         feature_list(qcrypto_cpu_hardware()), "providers", providers, "rows",
-        rows, "missing", missing);
+        rows, "missing", missing, "calibration", calibration_json(c));
     if (!root || json_dumpf(root, stdout, JSON_INDENT(1)) < 0) {
         json_decref(root);
         return qcrypto_error(errp, QCRYPTO_ERROR_IO,
@@ -555,7 +597,8 @@ static int print_json(const View *v, GError **errp)
 
 #else
 
-static int print_json(const View *v G_GNUC_UNUSED, GError **errp)
+static int print_json(const View *v G_GNUC_UNUSED,
+                      const QCryptoCalibration *c G_GNUC_UNUSED, GError **errp)
 {
     return qcrypto_error_unsupported(errp, "--json",
                                      "this build has no jansson");
@@ -563,19 +606,161 @@ static int print_json(const View *v G_GNUC_UNUSED, GError **errp)
 
 #endif
 
+/* ---- calibration ---- */
+
+/* As given; NULL or FALSE: not. */
+typedef struct Options {
+    gboolean all, json, no_save;
+    gboolean calibrate;
+    char *kinds, *budget, *save, *load;
+} Options;
+
+static void options_clear(Options *o)
+{
+    g_free(o->kinds);
+    g_free(o->budget);
+    g_free(o->save);
+    g_free(o->load);
+}
+
+/* --calibrate alone is of all kinds. */
+static gboolean calibrate_option(const char *name G_GNUC_UNUSED,
+                                 const char *value, gpointer data,
+                                 GError **errp G_GNUC_UNUSED)
+{
+    Options *o = data;
+
+    o->calibrate = TRUE;
+    g_free(o->kinds);
+    o->kinds = g_strdup(value);
+    return TRUE;
+}
+
+/* What --calibrate does; its page and nothing else. */
+static int calibrate(const Options *o, GError **errp)
+{
+    g_autofree char *kept = qcrypto_calibration_kept_path();
+    const char *path = o->no_save ? NULL : o->save ? o->save : kept;
+    uint64_t budget = 0;
+
+    if (o->budget && qcrypto_bench_parse_count("--budget", o->budget, 1, 600000,
+                                               &budget, errp) < 0) {
+        return -1;
+    }
+    if (qcrypto_calibration_measure(o->kinds, (unsigned)budget, path, errp) < 0) {
+        return -1;
+    }
+    g_autoptr(QCryptoCalibration) c = qcrypto_calibration_get();
+    qcrypto_calibration_print(c);
+    if (path) {
+        printf("kept in %s\n", path);
+    }
+    return 0;
+}
+
+/*
+ * What is in force, else what an earlier --calibrate kept, which is loaded
+ * only now: the page above is about a library that was told nothing.  *about
+ * is what to say of it, or why a kept one is not shown.
+ */
+static QCryptoCalibration *find_calibration(char **about)
+{
+    QCryptoCalibration *c = qcrypto_calibration_get();
+    g_autofree char *path = qcrypto_calibration_kept_path();
+    g_autoptr(GError) err = NULL;
+
+    if (c) {
+        *about = g_strdup("in force");
+    } else if (!g_file_test(path, G_FILE_TEST_EXISTS)) {
+        *about = NULL;
+    } else if (qcrypto_calibration_load(path, &err) < 0) {
+        *about = g_strdup_printf("not shown: %s", err->message);
+    } else {
+        c = qcrypto_calibration_get();
+        *about = g_strdup_printf("in force with QCRYPTO_CALIBRATION=%s", path);
+    }
+    return c;
+}
+
+static int show_view(const Options *o, const View *v, GError **errp)
+{
+    g_autofree char *about = NULL;
+
+    if (o->json) {
+        g_autoptr(QCryptoCalibration) c = find_calibration(&about);
+
+        return print_json(v, c, errp);
+    }
+    print_head(v);
+    if (o->all) {
+        print_rows(v);
+    } else {
+        print_matrix(v);
+    }
+    g_autoptr(QCryptoCalibration) c = find_calibration(&about);
+    if (about) {
+        printf("\n");
+        print_item("calibration", 12, about);
+    }
+    if (c) {
+        qcrypto_calibration_print(c);
+    }
+    return 0;
+}
+
+static int show(const Options *o, GError **errp)
+{
+    View v = {0};
+    int ret = -1;
+
+    if ((!o->load || qcrypto_calibration_load(o->load, errp) == 0) &&
+        view_init(&v, errp) == 0) {
+        ret = show_view(o, &v, errp);
+    }
+    view_clear(&v);
+    return ret;
+}
+
+static const char *misuse(const Options *o)
+{
+    if (o->calibrate) {
+        return o->load   ? "--calibrate and --load exclude each other"
+               : o->all  ? "--calibrate has no --all"
+               : o->json ? "--calibrate has no --json; the page after it has"
+               : o->save && o->no_save
+                   ? "--save and --no-save exclude each other"
+                   : NULL;
+    }
+    return o->budget || o->save || o->no_save
+               ? "--budget, --save and --no-save go with --calibrate"
+               : NULL;
+}
+
 int qcrypto_cmd_providers(int argc, char **argv)
 {
-    gboolean all = FALSE;
-    gboolean json = FALSE;
+    Options o = {0};
     const GOptionEntry entries[] = {
-        {"all", 'a', 0, G_OPTION_ARG_NONE, &all,
+        {"all", 'a', 0, G_OPTION_ARG_NONE, &o.all,
          "every implementation in a line of its own", NULL},
-        {"json", 0, 0, G_OPTION_ARG_NONE, &json, "the same for programs", NULL},
+        {"json", 0, 0, G_OPTION_ARG_NONE, &o.json, "the same for programs", NULL},
+        {"calibrate", 0, G_OPTION_FLAG_OPTIONAL_ARG, G_OPTION_ARG_CALLBACK,
+         (gpointer)calibrate_option,
+         "measure who serves best, of all or of xor, cipher, chacha, hash, "
+         "hmac, pbkdf2",
+         "KINDS"},
+        {"budget", 0, 0, G_OPTION_ARG_STRING, &o.budget,
+         "of measuring (default 2000, xor alone 100)", "MS"},
+        {"save", 0, 0, G_OPTION_ARG_FILENAME, &o.save,
+         "keep the figures there, not in the user's cache", "FILE"},
+        {"no-save", 0, 0, G_OPTION_ARG_NONE, &o.no_save, "keep them nowhere",
+         NULL},
+        {"load", 0, 0, G_OPTION_ARG_FILENAME, &o.load,
+         "what this page is when programs load that file", "FILE"},
         G_OPTION_ENTRY_NULL,
     };
     g_autoptr(GOptionContext) context = g_option_context_new(NULL);
+    GOptionGroup *group = g_option_group_new(COMMAND, "", "", &o, NULL);
     GError *error = NULL;
-    View v = {0};
     int status = 0;
 
     g_set_prgname("qcrypto providers");
@@ -583,30 +768,26 @@ int qcrypto_cmd_providers(int argc, char **argv)
         context, "Prints what this build and this machine can do, who does "
                  "it, and the reason for\nevery \"no\".  Every implementation "
                  "is tested on known answers first.");
-    g_option_context_add_main_entries(context, entries, NULL);
+    g_option_group_add_entries(group, entries);
+    g_option_context_set_main_group(context, group);
     if (!g_option_context_parse(context, &argc, &argv, &error)) {
         status = qcrypto_cmd_misuse(COMMAND, "%s", error->message);
         g_error_free(error);
-        return status;
-    }
-    if (argc > 1) {
-        return qcrypto_cmd_misuse(COMMAND, "takes no argument, but '%s'",
-                                  argv[1]);
-    }
-    if (view_init(&v, &error) < 0) {
-        status = qcrypto_cmd_fail(COMMAND, error);
-    } else if (json) {
-        if (print_json(&v, &error) < 0) {
+    } else if (argc > 1) {
+        status = qcrypto_cmd_misuse(COMMAND, "takes no argument, but '%s'",
+                                    argv[1]);
+    } else if (misuse(&o)) {
+        status = qcrypto_cmd_misuse(COMMAND, "%s", misuse(&o));
+    } else if ((o.calibrate ? calibrate(&o, &error) : show(&o, &error)) < 0) {
+        /* a wrong word among the options, or a file that is not what it says */
+        if (o.calibrate && g_error_matches(error, QCRYPTO_ERROR,
+                                           QCRYPTO_ERROR_INVALID_ARGUMENT)) {
+            status = qcrypto_cmd_misuse(COMMAND, "%s", error->message);
+            g_error_free(error);
+        } else {
             status = qcrypto_cmd_fail(COMMAND, error);
         }
-    } else {
-        print_head(&v);
-        if (all) {
-            print_rows(&v);
-        } else {
-            print_matrix(&v);
-        }
     }
-    view_clear(&v);
+    options_clear(&o);
     return status;
 }

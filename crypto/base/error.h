@@ -14,7 +14,7 @@
 
 #include "crypto/base/algs.h"
 
-/* "aes-256 in xts mode takes a key of 64 bytes, not 32" */
+/* "aes-256-xts takes a key of 64 bytes, not 32" */
 int qcrypto_error_key_len(GError **errp, const char *what, size_t want,
                           size_t got);
 

@@ -77,9 +77,10 @@ QCRYPTO_API int qcrypto_argon2_from(const char *provider, QCryptoArgon2Algo alg,
 
 /*
  * A cost that takes about target_ms here: as much memory as the cap allows
- * and no more than half of what is available, then passes; at least cost->time passes (4 when 0) and
- * cost->lanes lanes (the processors, at most 4, when 0).  cost is in and out;
- * max_memory_kib 0 means 1 GiB, the cap of cryptsetup's defaults.
+ * and no more than half of what is available, then passes; at least
+ * cost->time passes (4 when 0) and cost->lanes lanes (the processors, at most
+ * 4, when 0).  cost is in and out; max_memory_kib 0 means 1 GiB, the cap of
+ * cryptsetup's defaults.
  */
 QCRYPTO_API int qcrypto_argon2_calibrate(QCryptoArgon2Algo alg,
                                          unsigned target_ms,

@@ -58,7 +58,8 @@ typedef struct QCryptoRowInfo {
     const char *impl;
     bool constant_time;
     bool avoid;     /* chosen by name alone: policy */
-    bool benchmark; /* chosen by name alone: exists to be measured */
+    bool benchmark; /* chosen by name alone: exists to be measured; "raw", the
+                       bound of AES, is no ECB above 4096 bytes */
     bool usable;    /* here and now, self-test included */
     bool selected;  /* serves new objects of this kind, algorithm and mode */
     char *reason;   /* why not usable, else NULL */
@@ -66,8 +67,9 @@ typedef struct QCryptoRowInfo {
 } QCryptoRowInfo;
 
 /*
- * Every row of every compiled-in provider, self-tested, in the order in
- * which rows are tried; n entries, to be freed with qcrypto_rows_free.
+ * Every row of every compiled-in provider, self-tested: providers in their
+ * order, a provider's rows the best first; n entries, to be freed with
+ * qcrypto_rows_free.  Which row serves is in `selected`, not in the place.
  */
 QCRYPTO_API QCryptoRowInfo *qcrypto_rows_list(size_t *n, GError **errp);
 QCRYPTO_API void qcrypto_rows_free(QCryptoRowInfo *rows, size_t n);

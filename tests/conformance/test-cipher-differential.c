@@ -130,7 +130,6 @@ static void test_lengths(const CipherRow *row)
         uint8_t *in = a + turn % 16;
         uint8_t *out = b + turn / 16 % 16;
         uint8_t iv[16];
-        g_autofree char *what = NULL;
 
         length_iv(iv, len);
         memcpy(in, plain, len);

@@ -202,8 +202,9 @@ def main():
             check(path)
         return
 
-    print("# Made by make-peer-vectors.py, which says from what.  pt_len is the length\n"
-          "# of a plaintext whose byte i is the top byte of i * 0x9e3779b1 modulo 2^32.\n")
+    print("# Made by make-peer-vectors.py, which says from what.  pt_len is the\n"
+          "# length of a plaintext whose byte i is the top byte of\n"
+          "# i * 0x9e3779b1 modulo 2^32.\n")
     for alg in KEY_LEN:
         n = block_len(alg)
         for mode in ("ecb", "cbc", "ctr") + (("xts",) if n == 16 else ()):
