@@ -203,6 +203,7 @@ typedef struct QCryptoHmacOps {
     int (*init)(void *ctx, const QCryptoRow *row, const uint8_t *key,
                 size_t nkey, GError **errp);
     void (*fini)(void *ctx);
+    /* after a failure of update or final there comes fini, and nothing else */
     int (*update)(void *ctx, const uint8_t *data, size_t len, GError **errp);
     /* writes the MAC and goes back to the start of a message */
     int (*final)(void *ctx, uint8_t *mac, GError **errp);

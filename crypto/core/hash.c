@@ -21,6 +21,7 @@ struct QCryptoHash {
     const QCryptoAlg *alg;
     size_t size;
     bool ended;
+    bool failed; /* in the middle of the message */
     uint8_t ctx[] __attribute__((aligned(16)));
 };
 
@@ -135,9 +136,11 @@ static int check_open(const QCryptoHash *h, GError **errp)
     if (G_UNLIKELY(!h)) {
         return qcrypto_error_null(errp, "hash");
     }
-    if (G_UNLIKELY(h->ended)) {
+    if (G_UNLIKELY(h->ended || h->failed)) {
         return qcrypto_error(errp, QCRYPTO_ERROR_INVALID_ARGUMENT,
-                             "%s: the message was finalized", h->alg->name);
+                             h->failed ? "%s: an earlier part has failed"
+                                       : "%s: the message was finalized",
+                             h->alg->name);
     }
     return 0;
 }
@@ -150,7 +153,11 @@ int qcrypto_hash_update(QCryptoHash *h, const void *buf, size_t len, GError **er
     if (G_UNLIKELY(!buf && len)) {
         return qcrypto_error_null(errp, "buf");
     }
-    return len ? h->ops->update(h->ctx, buf, len, errp) : 0;
+    if (len && h->ops->update(h->ctx, buf, len, errp) < 0) {
+        h->failed = true;
+        return -1;
+    }
+    return 0;
 }
 
 int qcrypto_hash_updatev(QCryptoHash *h, const struct iovec *iov, size_t niov,
