@@ -74,6 +74,12 @@ static int open_event(size_t i)
                         PERF_FLAG_FD_CLOEXEC);
 }
 
+/* Value, time enabled, time running. */
+static bool read_event(int fd, uint64_t v[3])
+{
+    return read(fd, v, 3 * sizeof v[0]) == 3 * sizeof v[0];
+}
+
 void qcrypto_bench_counters_open(QCryptoBenchCounterSet *set)
 {
     for (size_t i = 0; i < EVENTS; i++) {
@@ -83,10 +89,12 @@ void qcrypto_bench_counters_open(QCryptoBenchCounterSet *set)
 
 void qcrypto_bench_counters_start(QCryptoBenchCounterSet *set)
 {
+    uint64_t v[3];
+
     get_times(set->times);
     for (size_t i = 0; i < EVENTS; i++) {
         if (set->fd[i] >= 0) {
-            ioctl(set->fd[i], PERF_EVENT_IOC_RESET, 0);
+            set->base[i] = read_event(set->fd[i], v) ? v[0] : 0;
             ioctl(set->fd[i], PERF_EVENT_IOC_ENABLE, 0);
         }
     }
@@ -109,13 +117,14 @@ void qcrypto_bench_counters_stop(const QCryptoBenchCounterSet *set,
         sums->value[EVENTS + i] += times[i] - set->times[i];
     }
     for (size_t i = 0; i < EVENTS; i++) {
-        /* value, time enabled, time running: the times grow over all starts
-         * and so give the mean share, which is what scaling needs */
+        /* the times grow over all starts and so give the mean share, which is
+         * what scaling needs */
         uint64_t v[3];
 
-        if (set->fd[i] < 0 || read(set->fd[i], v, sizeof v) != sizeof v) {
+        if (set->fd[i] < 0 || !read_event(set->fd[i], v)) {
             continue;
         }
+        v[0] -= set->base[i];
         if (v[2] && v[2] < v[1]) {
             v[0] = (uint64_t)((double)v[0] * (double)v[1] / (double)v[2]);
         }

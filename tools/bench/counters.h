@@ -33,7 +33,9 @@ typedef struct QCryptoBenchCounters {
 /* Of this process; -1 for what the host does not have. */
 typedef struct QCryptoBenchCounterSet {
     int fd[QCRYPTO_BENCH_NCOUNTERS];
-    uint64_t times[2]; /* at the start */
+    /* at the start: what threads that have ended counted is never reset */
+    uint64_t base[QCRYPTO_BENCH_NCOUNTERS];
+    uint64_t times[2];
 } QCryptoBenchCounterSet;
 
 void qcrypto_bench_counters_open(QCryptoBenchCounterSet *set);
