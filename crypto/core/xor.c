@@ -166,10 +166,11 @@ static inline int run(QCryptoCandidate *fixed, uint8_t *dst, const void *const *
     return 0;
 }
 
-static G_GNUC_NO_INLINE int passes(QCryptoCandidate *fixed, void *dst,
-                                   const void *const *srcs, size_t nsrcs,
-                                   size_t len)
+/* len bytes from offset at on */
+static int passes(QCryptoCandidate *fixed, void *dst, const void *const *srcs,
+                  size_t nsrcs, size_t at, size_t len)
 {
+    uint8_t *out = (uint8_t *)dst + at;
     const void *group[QCRYPTO_XOR_ARITY];
     size_t n = 0;
     bool self = false, written = false;
@@ -178,27 +179,42 @@ static G_GNUC_NO_INLINE int passes(QCryptoCandidate *fixed, void *dst,
         self ^= srcs[i] == dst;
     }
     if (self) {
-        group[n++] = dst;
+        group[n++] = out;
     }
     for (size_t i = 0; i < nsrcs; i++) {
         if (srcs[i] == dst) {
             continue;
         }
-        group[n++] = srcs[i];
+        group[n++] = (const uint8_t *)srcs[i] + at;
         if (n == QCRYPTO_XOR_ARITY) {
-            if (run(fixed, dst, group, n, len) < 0) {
+            if (run(fixed, out, group, n, len) < 0) {
                 return -1;
             }
             written = true;
-            group[0] = dst;
+            group[0] = out;
             n = 1;
         }
     }
     if (!n) {
-        memset(dst, 0, len); /* everything cancelled */
+        memset(out, 0, len); /* everything cancelled */
         return 0;
     }
-    return n == 1 && written ? 0 : run(fixed, dst, group, n, len);
+    return n == 1 && written ? 0 : run(fixed, out, group, n, len);
+}
+
+/* A piece at a time, so that what a pass wrote is near in the next one. */
+static G_GNUC_NO_INLINE int many(QCryptoCandidate *fixed, void *dst,
+                                 const void *const *srcs, size_t nsrcs,
+                                 size_t len)
+{
+    const size_t piece = 4096;
+
+    for (size_t at = 0; at < len; at += piece) {
+        if (passes(fixed, dst, srcs, nsrcs, at, MIN(piece, len - at)) < 0) {
+            return -1;
+        }
+    }
+    return 0;
 }
 
 int qcrypto_xor_by(QCryptoCandidate *fixed, void *dst, const void *const *srcs,
@@ -212,7 +228,7 @@ int qcrypto_xor_by(QCryptoCandidate *fixed, void *dst, const void *const *srcs,
     }
     /* a template reads all its sources before it writes: copies of dst do */
     return nsrcs <= QCRYPTO_XOR_ARITY ? run(fixed, dst, srcs, nsrcs, len)
-                                      : passes(fixed, dst, srcs, nsrcs, len);
+                                      : many(fixed, dst, srcs, nsrcs, len);
 }
 
 int qcrypto_xor(void *dst, const void *const *srcs, size_t nsrcs, size_t len)
