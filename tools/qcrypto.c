@@ -41,7 +41,9 @@ static void print_help(void)
            "`qcrypto --version` prints the version.\n\n"
            "QCRYPTO_PROVIDER=gcrypt,nettle  use these providers, in this "
            "order, and no others\n"
-           "QCRYPTO_CPU=-vaes               do without a feature of the CPU\n");
+           "QCRYPTO_CPU=-vaes               do without a feature of the CPU\n"
+           "QCRYPTO_CALIBRATION=FILE        choose as was measured and kept "
+           "there\n");
 }
 
 /* Output that could not be written is a failure, whatever the command said. */

@@ -103,6 +103,9 @@ typedef struct QCryptoRow {
  */
 typedef struct QCryptoCipherOps {
     size_t (*ctx_size)(const QCryptoRow *row);
+    /* init writes all of the ctx that is ever read: it is not zeroed before
+     * (a kilobyte of zeros is a fifth of the time an AES object takes) */
+    bool fills_ctx;
 
     /*
      * nkey is right for (alg, mode).  QCRYPTO_ERROR_UNSUPPORTED means "not

@@ -21,19 +21,22 @@ bool qcrypto_equal_ct(const void *a, const void *b, size_t n)
     return diff == 0;
 }
 
+void *qcrypto_alloc_unset(size_t n)
+{
+    /* glibc and musl align to 2 * sizeof(size_t), on every architecture */
+    if (2 * sizeof(size_t) >= 16) {
+        return malloc(n);
+    }
+    void *p = NULL;
+    return posix_memalign(&p, 16, n) == 0 ? p : NULL;
+}
+
 void *qcrypto_alloc(size_t n)
 {
     size_t size = n ? n : 1;
+    void *p = qcrypto_alloc_unset(size);
 
-    /* glibc and musl align to 2 * sizeof(size_t), on every architecture */
-    if (2 * sizeof(size_t) >= 16) {
-        return calloc(1, size);
-    }
-    void *p = NULL;
-    if (posix_memalign(&p, 16, size) != 0) {
-        return NULL;
-    }
-    return memset(p, 0, size);
+    return p ? memset(p, 0, size) : NULL;
 }
 
 void *qcrypto_map_pages(size_t n, bool *locked)

@@ -37,6 +37,9 @@ void *qcrypto_alloc(size_t n);
  */
 void *qcrypto_map_pages(size_t n, bool *locked);
 
+/* The same for n > 0 whose content is yet to be written. */
+void *qcrypto_alloc_unset(size_t n);
+
 /* Wipes the n bytes and frees them; p may be NULL. */
 void qcrypto_wipe_free(void *p, size_t n);
 

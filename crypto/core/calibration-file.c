@@ -93,7 +93,7 @@ static void save_shape(GKeyFile *f, const Shape *s, const QCryptoPlan *p)
             g_string_append_printf(
                 text, "%s:%s %s;", s->candidates[i]->provider->name,
                 s->candidates[i]->row->impl,
-                g_ascii_formatd(number, sizeof(number), "%.6g", s->ns[at][i]));
+                g_ascii_formatd(number, sizeof(number), "%.12g", s->ns[at][i]));
         }
         g_key_file_set_value(f, group, key, text->str);
     }

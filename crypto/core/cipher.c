@@ -91,12 +91,13 @@ static QCryptoCipher *new_on(QCryptoCandidate *cand, const QCryptoAlg *alg,
     const QCryptoRow *row = cand->row;
     const QCryptoCipherOps *ops = row->ops;
     const size_t size = sizeof(QCryptoCipher) + ops->ctx_size(row);
-    QCryptoCipher *c = qcrypto_alloc(size);
+    QCryptoCipher *c = qcrypto_alloc_unset(size);
 
     if (!c) {
         qcrypto_error_memory(errp, "a cipher object", size / 1024 + 1, 0);
         return NULL;
     }
+    memset(c, 0, ops->fills_ctx ? sizeof(*c) : size);
     c->ops = ops;
     c->candidate = cand;
     c->size = size;

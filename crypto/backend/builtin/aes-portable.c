@@ -564,6 +564,8 @@ static void aes_set_key(void *opaque, const uint8_t *k, size_t nkey)
 const QCryptoAESKernel qcrypto_aes_portable = {
     .name = "aes-portable",
     .key_size = sizeof(AESSlicedKey),
+    .tweak_key_size = sizeof(AESSlicedKey),
     .set_key = aes_set_key,
+    .set_tweak_key = aes_set_key,
     AES_MODES,
 };

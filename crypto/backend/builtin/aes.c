@@ -20,19 +20,21 @@ typedef struct AESContext {
     uint8_t key[] __attribute__((aligned(16)));
 } AESContext;
 
-static size_t key_size(const QCryptoAESKernel *k)
+static size_t aligned(size_t n)
 {
-    return (k->key_size + 15) & ~(size_t)15;
+    return (n + 15) & ~(size_t)15;
 }
 
 static size_t one_key_size(const QCryptoRow *row)
 {
-    return sizeof(AESContext) + key_size(row->arg);
+    const QCryptoAESKernel *k = row->arg;
+    return sizeof(AESContext) + aligned(k->key_size);
 }
 
 static size_t two_keys_size(const QCryptoRow *row)
 {
-    return sizeof(AESContext) + 2 * key_size(row->arg);
+    const QCryptoAESKernel *k = row->arg;
+    return sizeof(AESContext) + aligned(k->key_size) + aligned(k->tweak_key_size);
 }
 
 static int one_key(void *ctx, const QCryptoRow *row, const uint8_t *key,
@@ -49,12 +51,12 @@ static int two_keys(void *ctx, const QCryptoRow *row, const uint8_t *key,
                     size_t nkey, GError **errp G_GNUC_UNUSED)
 {
     AESContext *c = ctx;
-    uint8_t *tweak_key = c->key + key_size(row->arg);
 
     c->kernel = row->arg;
+    uint8_t *tweak_key = c->key + aligned(c->kernel->key_size);
     c->tweak_key = tweak_key;
     c->kernel->set_key(c->key, key, nkey / 2);
-    c->kernel->set_key(tweak_key, key + nkey / 2, nkey / 2);
+    c->kernel->set_tweak_key(tweak_key, key + nkey / 2, nkey / 2);
     return 0;
 }
 
@@ -118,6 +120,7 @@ static int ctr_crypt(CRYPT_ARGS)
 
 const QCryptoCipherOps qcrypto_builtin_aes_ecb = {
     .ctx_size = one_key_size,
+    .fills_ctx = true,
     .init = one_key,
     .crypt = {ecb_encrypt, ecb_decrypt},
     .units = {ecb_units_encrypt, ecb_units_decrypt},
@@ -125,6 +128,7 @@ const QCryptoCipherOps qcrypto_builtin_aes_ecb = {
 
 const QCryptoCipherOps qcrypto_builtin_aes_cbc = {
     .ctx_size = one_key_size,
+    .fills_ctx = true,
     .init = one_key,
     .crypt = {cbc_encrypt, cbc_decrypt},
     .units = {cbc_units_encrypt, cbc_units_decrypt},
@@ -132,12 +136,14 @@ const QCryptoCipherOps qcrypto_builtin_aes_cbc = {
 
 const QCryptoCipherOps qcrypto_builtin_aes_ctr = {
     .ctx_size = one_key_size,
+    .fills_ctx = true,
     .init = one_key,
     .crypt = {ctr_crypt, ctr_crypt},
 };
 
 const QCryptoCipherOps qcrypto_builtin_aes_xts = {
     .ctx_size = two_keys_size,
+    .fills_ctx = true,
     .init = two_keys,
     .crypt = {xts_encrypt, xts_decrypt},
     .units = {xts_units_encrypt, xts_units_decrypt},

@@ -35,17 +35,24 @@
  */
 typedef struct QCryptoAESKey {
     uint8_t enc[15][16];
-    uint8_t dec[15][16];
-    unsigned rounds; /* 10, 12 or 14 */
+    unsigned rounds;  /* 10, 12 or 14 */
+    unsigned unused[3];
+    uint8_t dec[15][16]; /* a tweak key ends before it */
 } QCryptoAESKey;
 
 typedef struct QCryptoAESKernel {
     const char *name;
     /* size of the kernel's own key object; sizeof(QCryptoAESKey) for most */
     size_t key_size;
+    /* of one made by set_tweak_key */
+    size_t tweak_key_size;
 
     /* nkey is 16, 24 or 32; makes both directions */
     void (*set_key)(void *key, const uint8_t *k, size_t nkey);
+
+    /* the same for a key that only encrypts, as that of XTS tweaks does; the
+     * other direction may be left out */
+    void (*set_tweak_key)(void *key, const uint8_t *k, size_t nkey);
 
     /* len is a multiple of 16, 0 allowed, here and below unless said */
     void (*ecb[2])(const void *key, uint8_t *dst, const uint8_t *src,

@@ -125,6 +125,8 @@ static void aes_set_key(void *opaque, const uint8_t *k, size_t nkey)
 const QCryptoAESKernel qcrypto_aes_armv8 = {
     .name = "aes-armv8",
     .key_size = sizeof(QCryptoAESKey),
+    .tweak_key_size = sizeof(QCryptoAESKey),
     .set_key = aes_set_key,
+    .set_tweak_key = aes_set_key,
     AES_MODES,
 };

@@ -18,6 +18,7 @@
 #include "crypto/backend/builtin/aes.h"
 
 #include <immintrin.h>
+#include <stdbool.h>
 
 static inline __m128i load_block(const uint8_t *p)
 {
@@ -51,32 +52,38 @@ static inline __m128i aes_keys_sub(__m128i w)
                                 _mm_setzero_si128());
 }
 
-/* Store round key i */
-static inline void aes_keys_put(QCryptoAESKey *key, unsigned i, __m128i w)
+/* Store round key i; both is a constant in every caller */
+static inline void aes_keys_put(QCryptoAESKey *key, unsigned i, __m128i w,
+                                bool both)
 {
     store_block(key->enc[i], w);
+    if (!both) {
+        return;
+    }
     if (i > 0 && i < key->rounds) {
         w = _mm_aesimc_si128(w);
     }
     store_block(key->dec[key->rounds - i], w);
 }
 
-static inline void aes_keys_128(QCryptoAESKey *key, const uint8_t *k)
+static inline __attribute__((always_inline)) void
+aes_keys_128(QCryptoAESKey *key, const uint8_t *k, bool both)
 {
     __m128i rcon = _mm_set1_epi32(1);
     __m128i w = load_block(k);
 
     key->rounds = 10;
-    aes_keys_put(key, 0, w);
+    aes_keys_put(key, 0, w, both);
     for (unsigned i = 1; i <= 10; i++) {
         w = _mm_xor_si128(aes_keys_prefix(w), aes_keys_rot(w, rcon));
-        aes_keys_put(key, i, w);
+        aes_keys_put(key, i, w, both);
         /* powers of x; x^8 is 0x1b */
         rcon = i == 8 ? _mm_set1_epi32(0x1b) : _mm_add_epi32(rcon, rcon);
     }
 }
 
-static inline void aes_keys_192(QCryptoAESKey *key, const uint8_t *k)
+static inline __attribute__((always_inline)) void
+aes_keys_192(QCryptoAESKey *key, const uint8_t *k, bool both)
 {
     /*
      * A step makes six words, a and the low half of b, of the 52 in all: the
@@ -89,7 +96,7 @@ static inline void aes_keys_192(QCryptoAESKey *key, const uint8_t *k)
     __m128i half = b;
 
     key->rounds = 12;
-    aes_keys_put(key, 0, a);
+    aes_keys_put(key, 0, a, both);
     for (unsigned i = 0; i < 8; i++) {
         a = _mm_xor_si128(aes_keys_prefix(a),
                           aes_keys_rot(_mm_shuffle_epi32(b, 0x55), rcon));
@@ -97,44 +104,56 @@ static inline void aes_keys_192(QCryptoAESKey *key, const uint8_t *k)
         b = _mm_xor_si128(b, _mm_shuffle_epi32(a, 0xff));
         rcon = _mm_add_epi32(rcon, rcon);
         if (i % 2 == 0) {
-            aes_keys_put(key, i / 2 * 3 + 1, _mm_unpacklo_epi64(half, a));
+            aes_keys_put(key, i / 2 * 3 + 1, _mm_unpacklo_epi64(half, a), both);
             aes_keys_put(key, i / 2 * 3 + 2,
-                         _mm_unpacklo_epi64(_mm_srli_si128(a, 8), b));
+                         _mm_unpacklo_epi64(_mm_srli_si128(a, 8), b), both);
         } else {
-            aes_keys_put(key, i / 2 * 3 + 3, a);
+            aes_keys_put(key, i / 2 * 3 + 3, a, both);
             half = b;
         }
     }
 }
 
-static inline void aes_keys_256(QCryptoAESKey *key, const uint8_t *k)
+static inline __attribute__((always_inline)) void
+aes_keys_256(QCryptoAESKey *key, const uint8_t *k, bool both)
 {
     __m128i rcon = _mm_set1_epi32(1);
     __m128i a = load_block(k);
     __m128i b = load_block(k + 16);
 
     key->rounds = 14;
-    aes_keys_put(key, 0, a);
+    aes_keys_put(key, 0, a, both);
     for (unsigned i = 1; i < 14; i += 2) {
-        aes_keys_put(key, i, b);
+        aes_keys_put(key, i, b, both);
         a = _mm_xor_si128(aes_keys_prefix(a), aes_keys_rot(b, rcon));
-        aes_keys_put(key, i + 1, a);
+        aes_keys_put(key, i + 1, a, both);
         b = _mm_xor_si128(aes_keys_prefix(b), aes_keys_sub(a));
         rcon = _mm_add_epi32(rcon, rcon);
     }
 }
 
-static void aes_set_key(void *opaque, const uint8_t *k, size_t nkey)
+static inline __attribute__((always_inline)) void
+aes_keys_any(void *opaque, const uint8_t *k, size_t nkey, bool both)
 {
     QCryptoAESKey *key = opaque;
 
     if (nkey == 16) {
-        aes_keys_128(key, k);
+        aes_keys_128(key, k, both);
     } else if (nkey == 24) {
-        aes_keys_192(key, k);
+        aes_keys_192(key, k, both);
     } else {
-        aes_keys_256(key, k);
+        aes_keys_256(key, k, both);
     }
+}
+
+static void aes_set_key(void *opaque, const uint8_t *k, size_t nkey)
+{
+    aes_keys_any(opaque, k, nkey, true);
+}
+
+static void aes_set_tweak_key(void *opaque, const uint8_t *k, size_t nkey)
+{
+    aes_keys_any(opaque, k, nkey, false);
 }
 
 #endif

@@ -967,7 +967,9 @@ static void aes_raw(const void *opaque, uint8_t *buf, size_t len)
 const QCryptoAESKernel KERNEL = {
     .name = KERNEL_NAME,
     .key_size = sizeof(QCryptoAESKey),
+    .tweak_key_size = offsetof(QCryptoAESKey, dec),
     .set_key = aes_set_key,
+    .set_tweak_key = aes_set_tweak_key,
     .ecb = { aes_ecb_encrypt, aes_ecb_decrypt },
     .cbc = { aes_cbc_encrypt, aes_cbc_decrypt },
     .cbc_units = { aes_cbc_units_encrypt, aes_cbc_units_decrypt },
