@@ -41,12 +41,6 @@ int qcrypto_calibration_measure(const char *kinds, unsigned budget_ms,
     if (ret < 0 || !path) {
         return ret;
     }
-    g_autofree char *folder = g_path_get_dirname(path);
-    if (g_mkdir_with_parents(folder, 0700) < 0) {
-        return qcrypto_error(errp, QCRYPTO_ERROR_IO,
-                             "cannot make the folder %s: %s", folder,
-                             g_strerror(errno));
-    }
     return qcrypto_calibration_save(path, errp);
 }
 

@@ -17,6 +17,7 @@
  */
 #include <qcrypto/qcrypto.h>
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -24,6 +25,7 @@
 #include "crypto/base/algs.h"
 #include "crypto/base/cpu.h"
 #include "crypto/base/error.h"
+#include "crypto/base/file.h"
 #include "tools/bench/options.h"
 #include "tools/calibration.h"
 #include "tools/commands.h"
@@ -645,6 +647,19 @@ static int calibrate(const Options *o, GError **errp)
 
     if (o->budget && qcrypto_bench_parse_count("--budget", o->budget, 1, 600000,
                                                &budget, errp) < 0) {
+        return -1;
+    }
+    if (path == kept) {
+        /* the cache's own folder; a folder that the user named must be there */
+        g_autofree char *folder = g_path_get_dirname(path);
+
+        if (g_mkdir_with_parents(folder, 0700) < 0) {
+            return qcrypto_error(errp, QCRYPTO_ERROR_IO,
+                                 "cannot make the folder %s: %s", folder,
+                                 g_strerror(errno));
+        }
+    }
+    if (path && qcrypto_file_check_writable(path, errp) < 0) {
         return -1;
     }
     if (qcrypto_calibration_measure(o->kinds, (unsigned)budget, path, errp) < 0) {

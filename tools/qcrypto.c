@@ -83,7 +83,12 @@ int qcrypto_cmd_misuse(const char *command, const char *fmt, ...)
 static bool open_standard_streams(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
-        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd) {
+        /* the wrong way round: whoever uses what is closed gets an error */
+        const int flags = fd == STDIN_FILENO    ? O_WRONLY
+                          : fd == STDOUT_FILENO ? O_RDONLY
+                                                : O_RDWR;
+
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", flags) != fd) {
             return false;
         }
     }

@@ -87,6 +87,11 @@ int qcrypto_error_unknown(GError **errp, const char *thing, const char *name)
     return INVALID(errp, "unknown %s '%s'", thing, name ? name : "(null)");
 }
 
+int qcrypto_error_unknown_id(GError **errp, const char *thing, int id)
+{
+    return INVALID(errp, "unknown %s %d", thing, id);
+}
+
 int qcrypto_error_unsupported(GError **errp, const char *what, const char *why,
                               ...)
 {

@@ -45,6 +45,9 @@ int qcrypto_error_null(GError **errp, const char *name);
 /* "unknown THING 'NAME'" */
 int qcrypto_error_unknown(GError **errp, const char *thing, const char *name);
 
+/* "unknown THING NUMBER", for enumerations */
+int qcrypto_error_unknown_id(GError **errp, const char *thing, int id);
+
 /* kind UNSUPPORTED: "WHAT is not supported: WHY" */
 int qcrypto_error_unsupported(GError **errp, const char *what, const char *why,
                               ...) G_GNUC_PRINTF(3, 4);

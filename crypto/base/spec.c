@@ -102,6 +102,9 @@ int qcrypto_cipher_spec_parse(const char *text, QCryptoCipherSpec *spec,
 
 char *qcrypto_cipher_spec_to_string(const QCryptoCipherSpec *spec)
 {
+    if (!spec || !spec->family || !qcrypto_mode_name((int)spec->mode)) {
+        return NULL;
+    }
     GString *s = g_string_new(NULL);
     const QCryptoAlg *gen = qcrypto_alg(QCRYPTO_KIND_IVGEN, spec->ivgen);
     const QCryptoAlg *hash = qcrypto_alg(QCRYPTO_KIND_HASH, spec->hash);
@@ -119,6 +122,13 @@ char *qcrypto_cipher_spec_to_string(const QCryptoCipherSpec *spec)
 int qcrypto_cipher_spec_get_alg(const QCryptoCipherSpec *spec, size_t nkey,
                                 GError **errp)
 {
+    if (!spec || !spec->family) {
+        return qcrypto_error_null(errp, spec ? "family" : "spec");
+    }
+    if (!qcrypto_mode_name((int)spec->mode)) {
+        return qcrypto_error(errp, QCRYPTO_ERROR_INVALID_ARGUMENT,
+                             "unknown cipher mode %d", (int)spec->mode);
+    }
     const size_t keys = spec->mode == QCRYPTO_CIPHER_MODE_XTS ? 2 : 1;
     g_autoptr(GString) would = g_string_new(NULL);
     const QCryptoAlg *alg;
@@ -126,6 +136,10 @@ int qcrypto_cipher_spec_get_alg(const QCryptoCipherSpec *spec, size_t nkey,
     for (int i = 0; (alg = qcrypto_alg(QCRYPTO_KIND_CIPHER, i)); i++) {
         if (strcmp(alg->family, spec->family)) {
             continue;
+        }
+        if (keys == 2 && alg->block_len != 16) {
+            return qcrypto_error_unsupported(
+                errp, alg->family, "XTS needs a cipher with blocks of 16 bytes");
         }
         if (alg->key_len * keys == nkey) {
             return alg->id;

@@ -43,12 +43,9 @@ bool qcrypto_argon2_supports(QCryptoArgon2Algo alg)
 static const QCryptoAlg *find_alg(QCryptoArgon2Algo alg, GError **errp)
 {
     const QCryptoAlg *a = qcrypto_alg(QCRYPTO_KIND_ARGON2, (int)alg);
-    char what[64];
 
     if (!a) {
-        qcrypto_error_unknown(
-            errp, "Argon2 variant",
-            qcrypto_describe(what, QCRYPTO_KIND_ARGON2, (int)alg, -1));
+        qcrypto_error_unknown_id(errp, "Argon2 variant", (int)alg);
     }
     return a;
 }

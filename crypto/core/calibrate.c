@@ -145,6 +145,10 @@ static GPtrArray *parse_kinds(const char *kinds, GError **errp)
     const bool all = !kinds || !g_ascii_strcasecmp(kinds, "all");
     g_auto(GStrv) words = g_strsplit(all ? "" : kinds, ",", -1);
 
+    if (!all && !*kinds) {
+        qcrypto_error_unknown(errp, "kind of calibration", kinds);
+        return NULL;
+    }
     for (size_t i = 0; all && qcrypto_calibrators[i]; i++) {
         g_ptr_array_add(list, (void *)(uintptr_t)qcrypto_calibrators[i]);
     }

@@ -19,6 +19,7 @@
 
 #include "crypto/base/cpu.h"
 #include "crypto/base/error.h"
+#include "crypto/base/file.h"
 #include "crypto/core/calibrate.h"
 
 #define HEAD "calibration"
@@ -110,7 +111,6 @@ int qcrypto_calibration_save(const char *path, GError **errp)
                              "there is no calibration to save");
     }
     g_autoptr(GKeyFile) f = g_key_file_new();
-    g_autoptr(GError) err = NULL;
     Identity id[5];
 
     identity(id);
@@ -122,10 +122,9 @@ int qcrypto_calibration_save(const char *path, GError **errp)
         save_shape(f, &c->shapes[i], &c->plans[i]);
     }
     qcrypto_calibration_drop(c);
-    if (!g_key_file_save_to_file(f, path, &err)) {
-        return qcrypto_error(errp, QCRYPTO_ERROR_IO, "%s", err->message);
-    }
-    return 0;
+    gsize len;
+    g_autofree char *text = g_key_file_to_data(f, &len, NULL);
+    return qcrypto_file_write(path, text, len, errp);
 }
 
 /* ---- back ---- */
@@ -242,8 +241,11 @@ static int parse_times(const char *path, const char *group, const char *text,
         if (!**w) {
             continue;
         }
-        const double ns = space ? g_ascii_strtod(space + 1, NULL) : -1;
-        if (!(ns >= 0 && ns < 1e15)) {
+        char *end = NULL;
+        const double ns = space ? g_ascii_strtod(space + 1, &end) : -1;
+        /* 0: not measured; nothing is done in a thousandth of a ns */
+        if (!end || end == space + 1 || *end ||
+            !(ns == 0 || (ns >= 1e-3 && ns < 1e15))) {
             return bad(errp, path, group, "times are not \"ROW NS;...\"");
         }
         *space = '\0';
@@ -315,8 +317,10 @@ int qcrypto_calibration_load(const char *path, GError **errp)
         return qcrypto_error_null(errp, "path");
     }
     if (!g_key_file_load_from_file(f, path, G_KEY_FILE_NONE, &err)) {
+        g_autofree char *printable = g_strescape(err->message, NULL);
+
         return qcrypto_error(errp, QCRYPTO_ERROR_IO, "calibration file %s: %s",
-                             path, err->message);
+                             path, printable);
     }
     if (check_identity(path, f, errp) < 0) {
         return -1;

@@ -346,12 +346,12 @@ void qcrypto_chacha_free(QCryptoChaCha *c)
 
 const char *qcrypto_chacha_get_provider(const QCryptoChaCha *c)
 {
-    return c->candidate->provider->name;
+    return c ? c->candidate->provider->name : NULL;
 }
 
 const char *qcrypto_chacha_get_impl(const QCryptoChaCha *c)
 {
-    return c->candidate->row->impl;
+    return c ? c->candidate->row->impl : NULL;
 }
 
 static const char *describe(char *buf, const QCryptoChaCha *c)

@@ -239,12 +239,12 @@ void qcrypto_cipher_free(QCryptoCipher *c)
 
 const char *qcrypto_cipher_get_provider(const QCryptoCipher *c)
 {
-    return c->candidate->provider->name;
+    return c ? c->candidate->provider->name : NULL;
 }
 
 const char *qcrypto_cipher_get_impl(const QCryptoCipher *c)
 {
-    return c->candidate->row->impl;
+    return c ? c->candidate->row->impl : NULL;
 }
 
 QCryptoCipherAlgo qcrypto_cipher_get_algorithm(const QCryptoCipher *c)

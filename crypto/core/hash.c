@@ -28,12 +28,9 @@ struct QCryptoHash {
 static const QCryptoAlg *hash_alg(QCryptoHashAlgo alg, GError **errp)
 {
     const QCryptoAlg *a = qcrypto_alg(QCRYPTO_KIND_HASH, (int)alg);
-    char what[64];
 
     if (G_UNLIKELY(!a)) {
-        qcrypto_error_unknown(errp, "hash",
-                              qcrypto_describe(what, QCRYPTO_KIND_HASH, (int)alg,
-                                               -1));
+        qcrypto_error_unknown_id(errp, "hash", (int)alg);
     }
     return a;
 }
@@ -123,12 +120,12 @@ void qcrypto_hash_free(QCryptoHash *h)
 
 const char *qcrypto_hash_get_provider(const QCryptoHash *h)
 {
-    return h->candidate->provider->name;
+    return h ? h->candidate->provider->name : NULL;
 }
 
 const char *qcrypto_hash_get_impl(const QCryptoHash *h)
 {
-    return h->candidate->row->impl;
+    return h ? h->candidate->row->impl : NULL;
 }
 
 static int check_open(const QCryptoHash *h, GError **errp)

@@ -29,12 +29,9 @@ static const QCryptoAlg *check_new(QCryptoHashAlgo alg, const uint8_t *key,
                                    size_t nkey, GError **errp)
 {
     const QCryptoAlg *a = qcrypto_alg(QCRYPTO_KIND_HMAC, (int)alg);
-    char what[64];
 
     if (!a) {
-        qcrypto_error_unknown(errp, "hash",
-                              qcrypto_describe(what, QCRYPTO_KIND_HMAC, (int)alg,
-                                               -1));
+        qcrypto_error_unknown_id(errp, "hash", (int)alg);
     } else if (!key && nkey) {
         qcrypto_error_null(errp, "key");
         a = NULL;
@@ -113,12 +110,12 @@ void qcrypto_hmac_free(QCryptoHmac *h)
 
 const char *qcrypto_hmac_get_provider(const QCryptoHmac *h)
 {
-    return h->candidate->provider->name;
+    return h ? h->candidate->provider->name : NULL;
 }
 
 const char *qcrypto_hmac_get_impl(const QCryptoHmac *h)
 {
-    return h->candidate->row->impl;
+    return h ? h->candidate->row->impl : NULL;
 }
 
 static int mac_pieces(QCryptoHmac *h, const struct iovec *iov, size_t niov,

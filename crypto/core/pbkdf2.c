@@ -32,12 +32,9 @@ bool qcrypto_pbkdf2_supports(QCryptoHashAlgo hash)
 static int check(const Request *r, uint64_t iterations, GError **errp)
 {
     const QCryptoAlg *alg = qcrypto_alg(QCRYPTO_KIND_PBKDF2, (int)r->hash);
-    char what[64];
 
     if (!alg) {
-        return qcrypto_error_unknown(
-            errp, "hash",
-            qcrypto_describe(what, QCRYPTO_KIND_PBKDF2, (int)r->hash, -1));
+        return qcrypto_error_unknown_id(errp, "hash", (int)r->hash);
     }
     if ((!r->key && r->nkey) || (!r->salt && r->nsalt) || !r->out) {
         return qcrypto_error_null(errp, !r->out              ? "out"

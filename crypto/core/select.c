@@ -663,6 +663,9 @@ char *qcrypto_providers_get_order(GError **errp)
 
 const QCryptoProviderInfo *qcrypto_providers_list(size_t *n)
 {
+    if (!n) {
+        return NULL;
+    }
     selection(NULL);
     g_mutex_lock(&reg.lock);
     make_known();
@@ -703,8 +706,11 @@ static bool is_selected(QCryptoCandidate *c)
 
 QCryptoRowInfo *qcrypto_rows_list(size_t *n, GError **errp)
 {
+    if (!n) {
+        qcrypto_error_null(errp, "n");
+        return NULL;
+    }
     QCryptoCandidate *const *all = qcrypto_candidates(n, errp);
-
     if (!all) {
         return NULL;
     }

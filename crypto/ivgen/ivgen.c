@@ -105,8 +105,7 @@ static QCryptoCipher *essiv_cipher(const QCryptoAlg *cipher, QCryptoHashAlgo has
     QCryptoCipher *c = NULL;
 
     if (!h) {
-        qcrypto_error(errp, QCRYPTO_ERROR_INVALID_ARGUMENT, "unknown hash %d",
-                      (int)hash);
+        qcrypto_error_unknown_id(errp, "hash", (int)hash);
         return NULL;
     }
     if (!key) {

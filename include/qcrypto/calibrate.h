@@ -41,8 +41,10 @@ typedef void QCryptoCalibrateProgress(const char *what, size_t done,
                                       size_t total, void *opaque);
 
 /*
- * kinds: comma-separated ("xor", "cipher", "hash", "chacha"), NULL or "all"
- * for each.  budget_ms bounds the time of measuring, 0: 100 ms for xor alone,
+ * kinds: comma-separated ("xor", "cipher", "chacha", "hash", "hmac",
+ * "pbkdf2"), NULL or "all"
+ * for each.  budget_ms bounds the time of measuring (it is looked at between
+ * two attempts, so the last one may end after it), 0: 100 ms for xor alone,
  * 2 s otherwise; shapes that no time is left for keep the written order, and
  * the report says so.
  */

@@ -153,7 +153,7 @@ QCRYPTO_API int qcrypto_cipher_spec_parse(const char *text,
                                           QCryptoCipherSpec *spec,
                                           GError **errp);
 
-/* Back to text; to be freed with g_free. */
+/* Back to text; to be freed with g_free.  NULL for what _parse never gives. */
 QCRYPTO_API char *qcrypto_cipher_spec_to_string(const QCryptoCipherSpec *spec);
 
 /*

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "crypto/base/error.h"
+#include "crypto/base/file.h"
 #include "tools/bench/kinds.h"
 #include "tools/bench/options.h"
 #include "tools/bench/report.h"
@@ -614,7 +615,7 @@ static int write_json(const Job *job, const QCryptoBenchMachine *machine,
         fputs(text, stdout);
         return 0;
     }
-    return g_file_set_contents(job->json, text, -1, errp) ? 0 : -1;
+    return qcrypto_file_write(job->json, text, strlen(text), errp);
 }
 
 static void print_heading(const Job *job, const QCryptoBenchMachine *m)
@@ -759,6 +760,10 @@ static int bench(char ***argv, const QCryptoBenchPeer *const *peers)
     } else if (o.list) {
         print_list(&job);
         status = 0;
+    } else if (o.json && strcmp(o.json, "-") != 0 &&
+               qcrypto_file_check_writable(o.json, &error) < 0) {
+        /* now, not after minutes of measuring */
+        status = qcrypto_cmd_fail(NAME, error);
     } else {
         job.json = o.json;
         status = run(&job);

@@ -298,7 +298,12 @@ static int preface(GString *out, GError **errp)
 {
     g_autoptr(GPtrArray) names = g_ptr_array_new();
 
-    if (qcrypto_calibrate("xor", 0, NULL, NULL, errp) < 0) {
+    static const uint8_t byte;
+    const void *const source = &byte;
+
+    /* QCRYPTO_XOR may name a template that there is not */
+    if (qcrypto_xor_check(NULL, &source, 1, 0, errp) < 0 ||
+        qcrypto_calibrate("xor", 0, NULL, NULL, errp) < 0) {
         return -1;
     }
     g_autoptr(QCryptoCalibration) c = qcrypto_calibration_get();
