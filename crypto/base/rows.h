@@ -269,7 +269,20 @@ typedef struct QCryptoChaChaOps {
  * memory was found to be there.  QCRYPTO_ERROR_UNSUPPORTED: not with these
  * parameters (more than one lane); the request falls to the next row.
  */
+typedef struct QCryptoArgon2Extra {
+    const uint8_t *secret; /* K of RFC 9106; never NULL, for no bytes either */
+    size_t nsecret;
+    const uint8_t *ad; /* X */
+    size_t nad;
+} QCryptoArgon2Extra;
+
 typedef struct QCryptoArgon2Ops {
+    /* the same with a secret value and associated data; NULL: not offered */
+    int (*derive_keyed)(const QCryptoRow *row, const uint8_t *key, size_t nkey,
+                        const uint8_t *salt, size_t nsalt,
+                        const QCryptoArgon2Extra *extra, uint32_t time,
+                        uint32_t memory_kib, uint32_t lanes, uint8_t *out,
+                        size_t nout, GError **errp);
     int (*derive)(const QCryptoRow *row, const uint8_t *key, size_t nkey,
                   const uint8_t *salt, size_t nsalt, uint32_t time,
                   uint32_t memory_kib, uint32_t lanes, uint8_t *out,

@@ -32,6 +32,10 @@ typedef struct Request {
     const uint8_t *salt;
     size_t nsalt;
     size_t nout;
+    const uint8_t *secret;
+    size_t nsecret;
+    const uint8_t *ad;
+    size_t nad;
 } Request;
 
 bool qcrypto_argon2_supports(QCryptoArgon2Algo alg)
@@ -83,6 +87,14 @@ static int check(const Request *r, const QCryptoAlg *alg,
                                         : !r->salt ? "salt"
                                                    : "key");
     }
+    if ((!r->secret && r->nsecret) || (!r->ad && r->nad)) {
+        return qcrypto_error_null(errp, r->secret || !r->nsecret ? "ad"
+                                                                 : "secret");
+    }
+    if (range(errp, alg, "bytes of secret", 0, UINT32_MAX, r->nsecret) < 0 ||
+        range(errp, alg, "bytes of associated data", 0, UINT32_MAX, r->nad) < 0) {
+        return -1;
+    }
     if (range(errp, alg, "bytes of passphrase", 0, UINT32_MAX, r->nkey) < 0 ||
         range(errp, alg, "bytes of salt", MIN_SALT, UINT32_MAX, r->nsalt) < 0 ||
         range(errp, alg, "bytes of output", MIN_OUT, UINT32_MAX, r->nout) < 0) {
@@ -109,6 +121,20 @@ static int derive_on(const QCryptoCandidate *c, const Request *r,
     static const uint8_t none[1];
     const QCryptoArgon2Ops *ops = c->row->ops;
 
+    if (r->nsecret || r->nad) {
+        const QCryptoArgon2Extra extra = {r->secret ? r->secret : none,
+                                          r->nsecret, r->ad ? r->ad : none,
+                                          r->nad};
+
+        if (!ops->derive_keyed) {
+            return qcrypto_error(errp, QCRYPTO_ERROR_UNSUPPORTED,
+                                 "%s takes no secret value", c->provider->name);
+        }
+        return ops->derive_keyed(c->row, r->key ? r->key : none, r->nkey,
+                                 r->salt, r->nsalt, &extra, cost->time,
+                                 cost->memory_kib, cost->lanes, out, r->nout,
+                                 errp);
+    }
     return ops->derive(c->row, r->key ? r->key : none, r->nkey, r->salt,
                        r->nsalt, cost->time, cost->memory_kib, cost->lanes, out,
                        r->nout, errp);
@@ -186,7 +212,7 @@ int qcrypto_argon2(QCryptoArgon2Algo alg, const uint8_t *key, size_t nkey,
                    const QCryptoArgon2Cost *cost, uint8_t *out, size_t nout,
                    GError **errp)
 {
-    const Request r = {NULL, alg, key, nkey, salt, nsalt, nout};
+    const Request r = {NULL, alg, key, nkey, salt, nsalt, nout, NULL, 0, NULL, 0};
 
     return derive(&r, cost, out, errp);
 }
@@ -196,11 +222,25 @@ int qcrypto_argon2_from(const char *provider, QCryptoArgon2Algo alg,
                         size_t nsalt, const QCryptoArgon2Cost *cost,
                         uint8_t *out, size_t nout, GError **errp)
 {
-    const Request r = {provider, alg, key, nkey, salt, nsalt, nout};
+    const Request r = {provider, alg,  key, nkey, salt, nsalt,
+                       nout,     NULL, 0,   NULL, 0};
 
     if (!provider) {
         return qcrypto_error_null(errp, "provider");
     }
+    return derive(&r, cost, out, errp);
+}
+
+int qcrypto_argon2_keyed(const char *provider, QCryptoArgon2Algo alg,
+                         const uint8_t *key, size_t nkey, const uint8_t *salt,
+                         size_t nsalt, const uint8_t *secret, size_t nsecret,
+                         const uint8_t *ad, size_t nad,
+                         const QCryptoArgon2Cost *cost, uint8_t *out,
+                         size_t nout, GError **errp)
+{
+    const Request r = {provider, alg,    key,     nkey, salt, nsalt,
+                       nout,     secret, nsecret, ad,   nad};
+
     return derive(&r, cost, out, errp);
 }
 

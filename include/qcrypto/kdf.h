@@ -76,6 +76,18 @@ QCRYPTO_API int qcrypto_argon2_from(const char *provider, QCryptoArgon2Algo alg,
                                     size_t nout, GError **errp);
 
 /*
+ * The same with the secret value K and the associated data X of RFC 9106,
+ * 3.1, either of any length, 0 included; provider may be NULL: selection.
+ */
+QCRYPTO_API int qcrypto_argon2_keyed(const char *provider, QCryptoArgon2Algo alg,
+                                     const uint8_t *key, size_t nkey,
+                                     const uint8_t *salt, size_t nsalt,
+                                     const uint8_t *secret, size_t nsecret,
+                                     const uint8_t *ad, size_t nad,
+                                     const QCryptoArgon2Cost *cost, uint8_t *out,
+                                     size_t nout, GError **errp);
+
+/*
  * A cost that takes about target_ms here: as much memory as the cap allows
  * and no more than half of what is available, then passes; at least
  * cost->time passes (4 when 0) and cost->lanes lanes (the processors, at most

@@ -60,10 +60,11 @@ static void deallocate(uint8_t *memory, size_t n)
     munmap(memory, mapped_size(n));
 }
 
-static int argon2_derive(const QCryptoRow *row, const uint8_t *key, size_t nkey,
-                         const uint8_t *salt, size_t nsalt, uint32_t time,
-                         uint32_t memory_kib, uint32_t lanes, uint8_t *out,
-                         size_t nout, GError **errp)
+static int argon2_derive_keyed(const QCryptoRow *row, const uint8_t *key,
+                               size_t nkey, const uint8_t *salt, size_t nsalt,
+                               const QCryptoArgon2Extra *extra, uint32_t time,
+                               uint32_t memory_kib, uint32_t lanes, uint8_t *out,
+                               size_t nout, GError **errp)
 {
     const bool large = memory_kib >= HUGE_FROM_KIB;
     /* lengths fit 32 bits: RFC 9106 says so, and the front end looked */
@@ -74,6 +75,10 @@ static int argon2_derive(const QCryptoRow *row, const uint8_t *key, size_t nkey,
         .pwdlen = (uint32_t)nkey,
         .salt = (uint8_t *)(uintptr_t)salt,
         .saltlen = (uint32_t)nsalt,
+        .secret = (uint8_t *)(uintptr_t)extra->secret,
+        .secretlen = (uint32_t)extra->nsecret,
+        .ad = (uint8_t *)(uintptr_t)extra->ad,
+        .adlen = (uint32_t)extra->nad,
         .t_cost = time,
         .m_cost = memory_kib,
         .lanes = lanes,
@@ -99,7 +104,22 @@ static int argon2_derive(const QCryptoRow *row, const uint8_t *key, size_t nkey,
                                                   argon2_error_message(e));
 }
 
-static const QCryptoArgon2Ops argon2_ops = {.derive = argon2_derive};
+static int argon2_derive(const QCryptoRow *row, const uint8_t *key, size_t nkey,
+                         const uint8_t *salt, size_t nsalt, uint32_t time,
+                         uint32_t memory_kib, uint32_t lanes, uint8_t *out,
+                         size_t nout, GError **errp)
+{
+    static const uint8_t nothing[1];
+    const QCryptoArgon2Extra none = {nothing, 0, nothing, 0};
+
+    return argon2_derive_keyed(row, key, nkey, salt, nsalt, &none, time,
+                               memory_kib, lanes, out, nout, errp);
+}
+
+static const QCryptoArgon2Ops argon2_ops = {
+    .derive = argon2_derive,
+    .derive_keyed = argon2_derive_keyed,
+};
 
 static const QCryptoRow rows[] = {
     QCRYPTO_ARGON2_ROW(ARGON2I, "threads", 1, argon2_ops,

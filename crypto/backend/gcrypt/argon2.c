@@ -81,10 +81,11 @@ static int failed(GError **errp, const char *call, gcry_error_t e,
                : qcrypto_error_library(errp, LIBRARY, call, gcry_strerror(e));
 }
 
-static int argon2_derive(const QCryptoRow *row, const uint8_t *key, size_t nkey,
-                         const uint8_t *salt, size_t nsalt, uint32_t time,
-                         uint32_t memory_kib, uint32_t lanes, uint8_t *out,
-                         size_t nout, GError **errp)
+static int argon2_derive_keyed(const QCryptoRow *row, const uint8_t *key,
+                               size_t nkey, const uint8_t *salt, size_t nsalt,
+                               const QCryptoArgon2Extra *extra, uint32_t time,
+                               uint32_t memory_kib, uint32_t lanes, uint8_t *out,
+                               size_t nout, GError **errp)
 {
     const unsigned long param[] = {(unsigned long)nout, time, memory_kib,
                                    lanes};
@@ -101,8 +102,8 @@ static int argon2_derive(const QCryptoRow *row, const uint8_t *key, size_t nkey,
                              LIBRARY " takes no empty passphrase");
     }
     e = gcry_kdf_open(&handle, GCRY_KDF_ARGON2, GPOINTER_TO_INT(row->arg),
-                      param, G_N_ELEMENTS(param), key, nkey, salt, nsalt, NULL,
-                      0, NULL, 0);
+                      param, G_N_ELEMENTS(param), key, nkey, salt, nsalt,
+                      extra->secret, extra->nsecret, extra->ad, extra->nad);
     if (e) {
         return failed(errp, "gcry_kdf_open", e, memory_kib);
     }
@@ -121,4 +122,19 @@ static int argon2_derive(const QCryptoRow *row, const uint8_t *key, size_t nkey,
     return e ? failed(errp, "gcry_kdf_compute", e, memory_kib) : 0;
 }
 
-const QCryptoArgon2Ops qcrypto_gcrypt_argon2 = {.derive = argon2_derive};
+static int argon2_derive(const QCryptoRow *row, const uint8_t *key, size_t nkey,
+                         const uint8_t *salt, size_t nsalt, uint32_t time,
+                         uint32_t memory_kib, uint32_t lanes, uint8_t *out,
+                         size_t nout, GError **errp)
+{
+    static const uint8_t nothing[1];
+    const QCryptoArgon2Extra none = {nothing, 0, nothing, 0};
+
+    return argon2_derive_keyed(row, key, nkey, salt, nsalt, &none, time,
+                               memory_kib, lanes, out, nout, errp);
+}
+
+const QCryptoArgon2Ops qcrypto_gcrypt_argon2 = {
+    .derive = argon2_derive,
+    .derive_keyed = argon2_derive_keyed,
+};
