@@ -16,21 +16,29 @@
 #include <sys/auxv.h>
 #endif
 
+/* one name on two architectures */
+#if defined(__aarch64__)
+#define AES_NEEDS QCRYPTO_CPU_NEON
+#else
+#define AES_NEEDS QCRYPTO_CPU_SSE2
+#endif
+
 /*
  * needs: what must be there for the feature to be of use; a feature whose
- * needs are not met is off.  Needs stand above what needs them.
+ * needs are not met is off.  Needs stand above what needs them.  Every name is
+ * known on every architecture: to switch off what is not there is no error.
  */
 static const struct {
     const char *name;
     uint32_t bit;
     uint32_t needs;
 } features[] = {
-#if defined(__x86_64__)
     {"sse2", QCRYPTO_CPU_SSE2, 0},
     {"ssse3", QCRYPTO_CPU_SSSE3, QCRYPTO_CPU_SSE2},
     {"sse41", QCRYPTO_CPU_SSE41, QCRYPTO_CPU_SSSE3},
     {"pclmul", QCRYPTO_CPU_PCLMUL, QCRYPTO_CPU_SSE2},
-    {"aes", QCRYPTO_CPU_AES, QCRYPTO_CPU_SSE2},
+    {"neon", QCRYPTO_CPU_NEON, 0},
+    {"aes", QCRYPTO_CPU_AES, AES_NEEDS},
     {"sha", QCRYPTO_CPU_SHANI, QCRYPTO_CPU_SSE41},
     {"avx", QCRYPTO_CPU_AVX, QCRYPTO_CPU_SSE41},
     {"avx2", QCRYPTO_CPU_AVX2, QCRYPTO_CPU_AVX},
@@ -41,15 +49,9 @@ static const struct {
     {"avx512bw", QCRYPTO_CPU_AVX512BW, QCRYPTO_CPU_AVX512F},
     {"avx512vl", QCRYPTO_CPU_AVX512VL, QCRYPTO_CPU_AVX512F},
     {"avx512dq", QCRYPTO_CPU_AVX512DQ, QCRYPTO_CPU_AVX512F},
-#elif defined(__aarch64__)
-    {"neon", QCRYPTO_CPU_NEON, 0},
-    {"aes", QCRYPTO_CPU_AES, QCRYPTO_CPU_NEON},
     {"pmull", QCRYPTO_CPU_PMULL, QCRYPTO_CPU_NEON},
     {"sha1", QCRYPTO_CPU_SHA1, QCRYPTO_CPU_NEON},
     {"sha2", QCRYPTO_CPU_SHA2, QCRYPTO_CPU_NEON},
-#else
-    {"none", 0, 0},
-#endif
 };
 
 #if defined(__x86_64__)
