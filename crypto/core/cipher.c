@@ -257,6 +257,11 @@ QCryptoCipherMode qcrypto_cipher_get_mode(const QCryptoCipher *c)
     return (QCryptoCipherMode)c->mode;
 }
 
+size_t qcrypto_cipher_niv(const QCryptoCipher *c)
+{
+    return c->niv;
+}
+
 int qcrypto_cipher_setiv(QCryptoCipher *c, const uint8_t *iv, size_t niv,
                          GError **errp)
 {
@@ -381,18 +386,20 @@ int qcrypto_cipher_units(const QCryptoCipher *c, int decrypt, const uint8_t *ivs
         return -1;
     }
     /* the whole run must be a range of memory */
-    if (G_UNLIKELY(unit_size && n > PTRDIFF_MAX / unit_size)) {
+    size_t len;
+    if (G_UNLIKELY(__builtin_mul_overflow(n, unit_size, &len) ||
+                   len > PTRDIFF_MAX)) {
         return qcrypto_error(errp, QCRYPTO_ERROR_INVALID_ARGUMENT,
                              "%s: %zu units of %zu bytes are too long",
                              describe(what, c), n, unit_size);
     }
-    if (check_buffers(c, in, out, n * unit_size, errp) < 0) {
+    if (check_buffers(c, in, out, len, errp) < 0) {
         return -1;
     }
-    if (!n || !unit_size) {
+    if (!len) {
         return 0;
     }
-    c = serving(c, n * unit_size);
+    c = serving(c, len);
     if (!c->ops->units[decrypt]) {
         return units_one_by_one(c, decrypt, ivs, unit_size, in, out, n, errp);
     }

@@ -19,6 +19,9 @@ int qcrypto_cipher_units(const QCryptoCipher *cipher, int decrypt,
                          const uint8_t *ivs, size_t unit_size, const void *in,
                          void *out, size_t n, GError **errp);
 
+/* Bytes of an IV of this object, 0 in ECB. */
+size_t qcrypto_cipher_niv(const QCryptoCipher *cipher);
+
 QCryptoCipherAlgo qcrypto_cipher_get_algorithm(const QCryptoCipher *cipher);
 QCryptoCipherMode qcrypto_cipher_get_mode(const QCryptoCipher *cipher);
 

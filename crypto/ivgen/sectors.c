@@ -30,13 +30,14 @@ static int check(const QCryptoCipher *cipher, size_t sector_size, const void *in
         return qcrypto_error(errp, QCRYPTO_ERROR_INVALID_ARGUMENT,
                              "unknown sector flags 0x%x", flags);
     }
-    if (nsectors > PTRDIFF_MAX / sector_size) {
+    size_t len;
+    if (__builtin_mul_overflow(nsectors, sector_size, &len) ||
+        len > PTRDIFF_MAX) {
         return qcrypto_error(errp, QCRYPTO_ERROR_INVALID_ARGUMENT,
                              "%zu sectors of %zu bytes are too long", nsectors,
                              sector_size);
     }
     /* over the whole run, before the first batch is written */
-    const size_t len = nsectors * sector_size;
     const uintptr_t a = (uintptr_t)in, b = (uintptr_t)out;
     if ((!in || !out) && len) {
         return qcrypto_error_null(errp, in ? "out" : "in");
@@ -55,8 +56,7 @@ static int sectors(const QCryptoCipher *cipher, int decrypt,
     if (check(cipher, sector_size, in, out, nsectors, flags, errp) < 0) {
         return -1;
     }
-    const size_t niv = qcrypto_cipher_get_iv_len(
-        qcrypto_cipher_get_algorithm(cipher), qcrypto_cipher_get_mode(cipher));
+    const size_t niv = qcrypto_cipher_niv(cipher);
     const uint64_t step =
         flags & QCRYPTO_SECTOR_IV_LARGE_SECTORS ? 1 : sector_size / 512;
     uint8_t ivs[BATCH * 16];
