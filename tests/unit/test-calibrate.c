@@ -541,6 +541,9 @@ static void test_keeps_others(void)
     g_assert_cmpint(qcrypto_providers_set_order(NULL, &err), ==, 0);
 }
 
+/* threads that have been round at least once */
+static gint under_way;
+
 /* Users of the choice while it is being replaced; clean under TSan. */
 static gpointer user(gpointer stop)
 {
@@ -559,7 +562,9 @@ static gpointer user(gpointer stop)
         g_assert_cmpint(qcrypto_cipher_setiv(c, iv, 16, NULL), ==, 0);
         g_assert_cmpint(qcrypto_cipher_encrypt(c, a, out, sizeof(out), NULL), ==,
                         0);
-        rounds++;
+        if (!rounds++) {
+            g_atomic_int_inc(&under_way);
+        }
     }
     return GSIZE_TO_POINTER(rounds);
 }
@@ -574,6 +579,10 @@ static void test_threads(void)
                      16);
     for (int i = 0; i < 3; i++) {
         t[i] = g_thread_new("user", user, &stop);
+    }
+    /* all of them at work before anything is replaced */
+    while (g_atomic_int_get(&under_way) < 3) {
+        g_usleep(100);
     }
     for (int i = 0; i < 5; i++) {
         g_autoptr(GError) err = NULL;
