@@ -473,7 +473,11 @@ static void note_unavailable(Job *job, GPtrArray *group)
         if (!c->unavailable) {
             continue;
         }
-        job->missing |= job->request.providers || job->request.impls;
+        /* "--impl all" asks for what there is, not for a name */
+        job->missing |=
+            job->request.providers ||
+            (job->request.impls &&
+             !qcrypto_bench_listed(job->request.impls, "all"));
         g_autofree char *name = qcrypto_bench_name_text(c);
         note(job, "%s is not measured: %s", name, c->unavailable);
         g_ptr_array_remove_index(group, i);
