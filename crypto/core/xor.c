@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "crypto/base/bytes.h"
 #include "crypto/base/error.h"
 #include "crypto/core/plan.h"
 
@@ -122,16 +123,12 @@ static G_GNUC_NO_INLINE int refuse(const void *dst, const void *const *srcs,
 static inline int check(const void *dst, const void *const *srcs, size_t nsrcs,
                         size_t len, GError **errp)
 {
-    const uintptr_t d = (uintptr_t)dst;
-
     if (G_UNLIKELY(!nsrcs || !srcs)) {
         return refuse(dst, srcs, nsrcs, 0, errp);
     }
     for (size_t i = 0; i < nsrcs && len; i++) {
-        const uintptr_t s = (uintptr_t)srcs[i];
-
-        if (G_UNLIKELY(!d || !s ||
-                       (s != d && (s > d ? s - d : d - s) < len))) {
+        if (G_UNLIKELY(!dst || !srcs[i] ||
+                       qcrypto_overlap(srcs[i], dst, len))) {
             return refuse(dst, srcs, nsrcs, i, errp);
         }
     }

@@ -8,6 +8,7 @@
  */
 #include <qcrypto/cipher.h>
 
+#include "crypto/base/bytes.h"
 #include "crypto/base/error.h"
 #include "crypto/core/cipher.h"
 #include "crypto/ivgen/ivgen.h"
@@ -38,11 +39,10 @@ static int check(const QCryptoCipher *cipher, size_t sector_size, const void *in
                              sector_size);
     }
     /* over the whole run, before the first batch is written */
-    const uintptr_t a = (uintptr_t)in, b = (uintptr_t)out;
     if ((!in || !out) && len) {
         return qcrypto_error_null(errp, in ? "out" : "in");
     }
-    if (a != b && (a > b ? a - b : b - a) < len) {
+    if (qcrypto_overlap(in, out, len)) {
         return qcrypto_error_overlap(errp, "a run of sectors");
     }
     return 0;
