@@ -8,6 +8,7 @@
 
 #include <qcrypto/chacha.h>
 #include <qcrypto/afsplit.h>
+#include <qcrypto/block.h>
 #include <qcrypto/calibrate.h>
 #include <qcrypto/cipher.h>
 #include <qcrypto/error.h>

@@ -1,0 +1,52 @@
+/*
+ * An open volume, from the inside
+ *
+ * The data path is a list of runs that cover the payload without gaps; each
+ * is encrypted by one cipher object (shared by the segments with the same
+ * cipher) or not at all.  A request is cut at the borders of runs and goes
+ * to the sector calls whole.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#ifndef QCRYPTO_BLOCK_BLOCK_H
+#define QCRYPTO_BLOCK_BLOCK_H
+
+#include <qcrypto/block.h>
+#include <qcrypto/cipher.h>
+#include <qcrypto/ivgen.h>
+
+typedef struct QCryptoBlockRun {
+    uint64_t start, size; /* in the payload */
+    uint64_t offset;      /* in the storage */
+    uint64_t iv_sector;   /* of its first byte, in 512-byte units */
+    size_t sector_size;
+    const QCryptoCipher *cipher; /* NULL: linear */
+    const QCryptoIVGen *ivgen;   /* NULL: mode without IV */
+} QCryptoBlockRun;
+
+struct QCryptoBlock {
+    QCryptoBlockFormat format; /* never plain _LUKS */
+    QCryptoBlockIO *io;        /* payload */
+    QCryptoBlockIO *header;    /* io, or the detached one */
+    struct QCryptoLuks *luks;  /* NULL: qcow */
+    QCryptoSecret *volume_key; /* kept only when asked for */
+    int slot;
+    /* payload */
+    uint64_t payload_offset, payload_size;
+    size_t sector_size; /* the largest of the runs' */
+    QCryptoBlockRun *runs;
+    size_t nruns;
+    GPtrArray *ciphers, *ivgens; /* owned */
+    GMutex partial;              /* held while a partial sector is changed */
+};
+
+/*
+ * Ciphers and runs for a volume whose luks (or qcow) members are set, from
+ * the volume key; shared by opening and creating.  Replaces earlier runs.
+ */
+int qcrypto_block_set_key(QCryptoBlock *block, const uint8_t *key, size_t nkey,
+                          const char *provider, GError **errp);
+/* payload size and offset from luks and the storage's size */
+int qcrypto_block_set_layout(QCryptoBlock *block, GError **errp);
+
+#endif
