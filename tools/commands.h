@@ -14,6 +14,7 @@
 #include <glib.h>
 
 int qcrypto_cmd_bench(int argc, char **argv);
+int qcrypto_cmd_machine(int argc, char **argv);
 int qcrypto_cmd_plain(int argc, char **argv);
 int qcrypto_cmd_providers(int argc, char **argv);
 int qcrypto_cmd_random(int argc, char **argv);

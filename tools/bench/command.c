@@ -51,10 +51,10 @@ typedef struct Options {
 static void options_clear(Options *o)
 {
     char *const texts[] = {
-        o->algtype, o->algorithm, o->mode,    o->provider,  o->impl,
-        o->optype,  o->inputsize, o->sectors, o->threadnum, o->time,
-        o->repeat,  o->warmup,    o->loop,    o->fixed_mib, o->json,
-        o->xor,
+        o->algtype,   o->algorithm, o->mode,      o->provider,
+        o->impl,      o->optype,    o->inputsize, o->sectors,
+        o->threadnum, o->time,      o->repeat,    o->warmup,
+        o->loop,      o->fixed_mib, o->json,      o->xor,
     };
 
     for (size_t i = 0; i < G_N_ELEMENTS(texts); i++) {
@@ -357,14 +357,14 @@ static int make_request(Job *job, const Options *o, GError **errp)
     QCryptoBenchRequest *r = &job->request;
 
     r->inplace[o->inplace != 0] = true;
-    r->template = o->xor;
+    r->template = o->xor ;
     if (split("--algorithm", o->algorithm, &r->algorithms, errp) < 0 ||
         split("--mode", o->mode, &r->modes, errp) < 0 ||
         split("--provider", o->provider, &r->providers, errp) < 0 ||
         split("--impl", o->impl, &r->impls, errp) < 0) {
         return -1;
     }
-    if (o->xor && o->algtype && g_ascii_strcasecmp(o->algtype, "xor") != 0) {
+    if (o->xor &&o->algtype && g_ascii_strcasecmp(o->algtype, "xor") != 0) {
         return qcrypto_error(errp, QCRYPTO_ERROR_INVALID_ARGUMENT,
                              "--xor goes with --algtype xor");
     }
@@ -474,10 +474,9 @@ static void note_unavailable(Job *job, GPtrArray *group)
             continue;
         }
         /* "--impl all" asks for what there is, not for a name */
-        job->missing |=
-            job->request.providers ||
-            (job->request.impls &&
-             !qcrypto_bench_listed(job->request.impls, "all"));
+        job->missing |= job->request.providers ||
+                        (job->request.impls &&
+                         !qcrypto_bench_listed(job->request.impls, "all"));
         g_autofree char *name = qcrypto_bench_name_text(c);
         note(job, "%s is not measured: %s", name, c->unavailable);
         g_ptr_array_remove_index(group, i);
@@ -605,8 +604,7 @@ static size_t measure(Job *job)
     return failures;
 }
 
-static int write_json(const Job *job, const QCryptoBenchMachine *machine,
-                      GError **errp)
+static int write_json(const Job *job, GVariant *machine, GError **errp)
 {
     g_autofree char *text = qcrypto_bench_json(
         machine, (const void *)job->results->data, job->results->len,
@@ -622,10 +620,12 @@ static int write_json(const Job *job, const QCryptoBenchMachine *machine,
     return qcrypto_file_write(job->json, text, strlen(text), errp);
 }
 
-static void print_heading(const Job *job, const QCryptoBenchMachine *m)
+static void print_heading(const Job *job, GVariant *m)
 {
     printf("qcrypto %s on %s; %s\nCPU features: %s\n", qcrypto_version(),
-           m->cpu, m->kernel, m->features);
+           qcrypto_bench_machine_get(m, "cpu"),
+           qcrypto_bench_machine_get(m, "kernel"),
+           qcrypto_bench_machine_get(m, "features"));
     if (job->plan.fixed_bytes) {
         printf("each number: best of %u of %" G_GUINT64_FORMAT " MiB",
                job->plan.repeat, job->plan.fixed_bytes / QCRYPTO_BENCH_MIB);
@@ -670,21 +670,22 @@ static int print_prefaces(const Job *job, GError **errp)
 
 static int run(Job *job)
 {
-    QCryptoBenchMachine *machine =
-        qcrypto_bench_machine_new(job->request.peers);
+    g_autoptr(GVariant) machine = qcrypto_bench_machine("", job->request.peers);
+    g_autofree const char **warnings = qcrypto_bench_machine_warnings(machine);
+    const char *counters = NULL;
     const bool quiet = g_strcmp0(job->json, "-") == 0;
     GError *error = NULL;
 
     /* which measure too: not beside work that an outer tool counts */
     if (!quiet && !job->plan.fixed_bytes && print_prefaces(job, &error) < 0) {
-        qcrypto_bench_machine_free(machine);
         return qcrypto_cmd_fail(NAME, error);
     }
     const size_t failures = measure(job);
     int status = failures || job->missing ? 1 : 0;
 
-    if (machine->counters) {
-        note(job, "%s", machine->counters);
+    if (g_variant_lookup(machine, "counters_missing", "m&s", &counters) &&
+        counters) {
+        note(job, "%s", counters);
     }
     g_ptr_array_add(job->notes, NULL);
     if (!quiet && job->results->len) {
@@ -695,7 +696,7 @@ static int run(Job *job)
         fputs(tables, stdout);
         fflush(stdout);
     }
-    for (char **w = machine->warnings; *w; w++) {
+    for (const char **w = warnings; *w; w++) {
         fprintf(stderr, "warning: %s\n", *w);
     }
     for (guint i = 0; i + 1 < job->notes->len; i++) {
@@ -710,7 +711,6 @@ static int run(Job *job)
     if (job->json && write_json(job, machine, &error) < 0) {
         status = qcrypto_cmd_fail(NAME, error);
     }
-    qcrypto_bench_machine_free(machine);
     return status;
 }
 

@@ -13,7 +13,6 @@
 
 #include <jansson.h>
 #include <math.h>
-#include <qcrypto/provider.h>
 #include <stdlib.h>
 
 static json_t *number(double v)
@@ -36,32 +35,51 @@ static json_t *strings(char *const *list)
     return a;
 }
 
-static json_t *machine_json(const QCryptoBenchMachine *m)
+static json_t *value_json(GVariant *v)
+{
+    if (g_variant_is_of_type(v, G_VARIANT_TYPE("a{ss}"))) {
+        json_t *o = json_object();
+        GVariantIter iter;
+        const char *key, *s;
+
+        g_variant_iter_init(&iter, v);
+        while (g_variant_iter_loop(&iter, "{&s&s}", &key, &s)) {
+            json_object_set_new(o, key, json_string(s));
+        }
+        return o;
+    }
+    if (g_variant_is_of_type(v, G_VARIANT_TYPE_STRING_ARRAY)) {
+        g_autofree const char **list = g_variant_get_strv(v, NULL);
+
+        return strings((char *const *)list);
+    }
+    if (g_variant_is_of_type(v, G_VARIANT_TYPE_MAYBE)) {
+        g_autoptr(GVariant) child = g_variant_get_maybe(v);
+
+        return child ? value_json(child) : json_null();
+    }
+    if (g_variant_is_of_type(v, G_VARIANT_TYPE_STRING)) {
+        return json_string(g_variant_get_string(v, NULL));
+    }
+    if (g_variant_is_of_type(v, G_VARIANT_TYPE_BOOLEAN)) {
+        return json_boolean(g_variant_get_boolean(v));
+    }
+    return g_variant_is_of_type(v, G_VARIANT_TYPE_INT64)
+               ? json_integer(g_variant_get_int64(v))
+               : number(g_variant_get_double(v));
+}
+
+static json_t *machine_json(GVariant *m)
 {
     json_t *o = json_object();
-    json_t *libraries = json_object();
+    GVariantIter iter;
+    const char *name;
+    GVariant *value;
 
-    for (size_t i = 0; i < m->nlibraries; i++) {
-        json_object_set_new(libraries, m->libraries[i].name,
-                            json_string(m->libraries[i].version));
+    g_variant_iter_init(&iter, m);
+    while (g_variant_iter_loop(&iter, "{&sv}", &name, &value)) {
+        json_object_set_new(o, name, value_json(value));
     }
-    json_object_set_new(o, "cpu", text(m->cpu));
-    json_object_set_new(o, "cpus", json_integer(m->cpus));
-    json_object_set_new(o, "features", text(m->features));
-    json_object_set_new(o, "kernel", text(m->kernel));
-    json_object_set_new(o, "compiler", text(m->compiler));
-    json_object_set_new(o, "optimized", json_boolean(m->optimized));
-    json_object_set_new(o, "qcrypto", json_string(qcrypto_version()));
-    json_object_set_new(o, "libraries", libraries);
-    json_object_set_new(o, "governor", text(m->governor));
-    json_object_set_new(o, "load", m->load < 0 ? json_null() : number(m->load));
-    json_object_set_new(o, "clock", json_string("CLOCK_MONOTONIC_RAW"));
-    json_object_set_new(o, "clock_cost_ns", number(m->clock_cost_ns));
-    json_object_set_new(o, "cycles_source", text(m->cycles));
-    json_object_set_new(o, "cycles_per_sec",
-                        m->cycles ? number(m->tick_rate) : json_null());
-    json_object_set_new(o, "counters_missing", text(m->counters));
-    json_object_set_new(o, "warnings", strings(m->warnings));
     return o;
 }
 
@@ -155,13 +173,26 @@ static json_t *row_json(const QCryptoBenchResult *r)
     return o;
 }
 
-char *qcrypto_bench_json(const QCryptoBenchMachine *machine,
-                         const QCryptoBenchResult *results, size_t n,
-                         char *const *notes, GError **errp)
+/* Takes @root. */
+static char *dump(json_t *root, GError **errp)
+{
+    /* 15 digits: what a double holds for certain */
+    char *dumped = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
+    char *ret = dumped ? g_strdup_printf("%s\n", dumped) : NULL;
+
+    if (!dumped) {
+        qcrypto_error(errp, QCRYPTO_ERROR_IO, "JSON: a name is no UTF-8 text");
+    }
+    free(dumped);
+    json_decref(root);
+    return ret;
+}
+
+char *qcrypto_bench_json(GVariant *machine, const QCryptoBenchResult *results,
+                         size_t n, char *const *notes, GError **errp)
 {
     json_t *root = json_object();
     json_t *rows = json_array();
-    char *dump, *ret = NULL;
 
     for (size_t i = 0; i < n; i++) {
         json_array_append_new(rows, row_json(&results[i]));
@@ -170,27 +201,32 @@ char *qcrypto_bench_json(const QCryptoBenchMachine *machine,
     json_object_set_new(root, "machine", machine_json(machine));
     json_object_set_new(root, "rows", rows);
     json_object_set_new(root, "notes", strings(notes));
-    /* 15 digits: what a double holds for certain */
-    dump = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
-    if (dump) {
-        ret = g_strdup_printf("%s\n", dump);
-        free(dump);
-    } else {
-        qcrypto_error(errp, QCRYPTO_ERROR_IO, "JSON: a name is no UTF-8 text");
-    }
-    json_decref(root);
-    return ret;
+    return dump(root, errp);
+}
+
+char *qcrypto_bench_machine_json(GVariant *machine, GError **errp)
+{
+    return dump(machine_json(machine), errp);
 }
 
 #else
 
-char *qcrypto_bench_json(const QCryptoBenchMachine *machine,
-                         const QCryptoBenchResult *results, size_t n,
-                         char *const *notes, GError **errp)
+static char *refuse(GError **errp)
 {
     qcrypto_error_unsupported(errp, "--json",
                               "this build was made without jansson");
     return NULL;
+}
+
+char *qcrypto_bench_json(GVariant *machine, const QCryptoBenchResult *results,
+                         size_t n, char *const *notes, GError **errp)
+{
+    return refuse(errp);
+}
+
+char *qcrypto_bench_machine_json(GVariant *machine, GError **errp)
+{
+    return refuse(errp);
 }
 
 #endif

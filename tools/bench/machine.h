@@ -1,6 +1,17 @@
 /*
  * The machine that numbers were measured on
  *
+ * A record of what decides how fast code runs, as a GVariant: a dictionary
+ * a{sv} whose order is that of the output.  Values are
+ *
+ *   s, b, x, d, or a maybe of these   nothing: not to be known here
+ *   as                                several lines
+ *   a{ss}                             names with a text each
+ *
+ * so that text, JSON and Go's benchmark format print it without knowing a
+ * name, and nothing is left out because it is unknown.  What the names mean:
+ * docs/bench-schema.json.
+ *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 #ifndef QCRYPTO_TOOLS_BENCH_MACHINE_H
@@ -8,31 +19,27 @@
 
 #include "tools/bench/peer.h"
 
-typedef struct QCryptoBenchLibrary {
-    const char *name;
-    const char *version;
-} QCryptoBenchLibrary;
+/*
+ * Takes the record; some 20 ms, most of them for the frequency.  @root stands
+ * before /proc and /sys, "" for this machine's own (tests have others).
+ * @peers (NULL-ended, may be NULL) add their versions.  g_variant_unref.
+ */
+GVariant *qcrypto_bench_machine(const char *root,
+                                const QCryptoBenchPeer *const *peers);
 
-typedef struct QCryptoBenchMachine {
-    char *cpu;      /* model name */
-    unsigned cpus;  /* that this process may use */
-    char *features; /* in force, as QCRYPTO_CPU left them */
-    char *kernel;
-    const char *compiler;
-    bool optimized; /* this tool itself */
-    QCryptoBenchLibrary *libraries;
-    size_t nlibraries;
-    char *governor; /* NULL: not to be read */
-    double load;    /* runnable processes over the last minute, -1 unknown */
-    double clock_cost_ns;
-    const char *cycles; /* what cycles a byte are counted in: "tsc", or NULL */
-    double tick_rate;   /* its ticks a second */
-    char *counters;     /* which are missing and why, or NULL */
-    char **warnings;    /* NULL-ended: why not to trust the numbers */
-} QCryptoBenchMachine;
+/* A text of the record, "unknown" for nothing.  It lives as long as @m. */
+const char *qcrypto_bench_machine_get(GVariant *m, const char *name);
 
-QCryptoBenchMachine *qcrypto_bench_machine_new(
-    const QCryptoBenchPeer *const *peers);
-void qcrypto_bench_machine_free(QCryptoBenchMachine *m);
+/* Its warnings, NULL-ended; g_free the list only. */
+const char **qcrypto_bench_machine_warnings(GVariant *m);
+
+/*
+ * "name: value" lines: "unknown" for nothing, yes and no, a line for each
+ * element ("warnings: TEXT", "libraries.nettle: 3.8.1").  g_free.
+ */
+char *qcrypto_bench_machine_text(GVariant *m);
+
+/* CPUs as Linux writes them, "0-3,8"; g_free.  @set has @n CPUs. */
+char *qcrypto_bench_cpu_list(const bool *set, size_t n);
 
 #endif

@@ -13,9 +13,11 @@ char *qcrypto_bench_tables(const QCryptoBenchResult *results, size_t n);
 
 /* The object of docs/bench-schema.json as text; NULL with an error when
  * this build has no JSON.  g_free. */
-char *qcrypto_bench_json(const QCryptoBenchMachine *machine,
-                         const QCryptoBenchResult *results, size_t n,
-                         char *const *notes, GError **errp);
+char *qcrypto_bench_json(GVariant *machine, const QCryptoBenchResult *results,
+                         size_t n, char *const *notes, GError **errp);
+
+/* The machine's record alone, as an object; the same. */
+char *qcrypto_bench_machine_json(GVariant *machine, GError **errp);
 
 /* "4096" or "8x512" */
 char *qcrypto_bench_size_text(const QCryptoBenchCase *c);
