@@ -21,8 +21,8 @@
 #include <cpuid.h>
 #endif
 
-#include "tools/bench/build-flags.h"
-#include "tools/bench/commit.h"
+#include "bench-commit.h"
+#include "bench-flags.h"
 #include "tools/bench/engine.h"
 
 #if defined(__clang__)
@@ -329,17 +329,14 @@ static GVariant *libraries(const QCryptoBenchPeer *const *peers)
 {
     size_t n;
     const QCryptoProviderInfo *list = qcrypto_providers_list(&n);
-    g_autofree char *glib = g_strdup_printf(
-        "%u.%u.%u", glib_major_version, glib_minor_version, glib_micro_version);
     GVariantBuilder b;
 
     g_variant_builder_init(&b, G_VARIANT_TYPE("a{ss}"));
     for (size_t i = 0; i < n; i++) {
-        if (list[i].version && strcmp(list[i].name, "glib") != 0) {
+        if (list[i].version) {
             g_variant_builder_add(&b, "{ss}", list[i].name, list[i].version);
         }
     }
-    g_variant_builder_add(&b, "{ss}", "glib", glib);
     for (size_t i = 0; peers && peers[i]; i++) {
         if (peers[i]->version) {
             g_variant_builder_add(&b, "{ss}", peers[i]->name,
