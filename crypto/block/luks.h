@@ -127,6 +127,23 @@ int qcrypto_luks2_parse(QCryptoLuks *luks, struct json_t *json, GError **errp);
  * What both directions share (keyslots.c)
  */
 
+/*
+ * Names of a header, resolved.  Unknown ones are UNSUPPORTED; so are the
+ * ciphers "cipher_null" and "capi:...", by name.
+ */
+int qcrypto_luks_hash(const char *name, GError **errp);
+int qcrypto_luks_cipher(const char *text, size_t nkey, QCryptoCipherSpec *spec,
+                        QCryptoCipherAlgo *alg, GError **errp);
+/* Both objects for a key; *ivgen is NULL for a mode without IV. */
+int qcrypto_luks_cipher_new(const char *text, const uint8_t *key, size_t nkey,
+                            const char *provider, QCryptoCipher **cipher,
+                            QCryptoIVGen **ivgen, GError **errp);
+/* Bytes of split key material, in whole sectors. */
+size_t qcrypto_luks_area_len(size_t key_len, uint32_t stripes);
+/* The digest that recognises the slot's key, or NULL. */
+const QCryptoLuksDigest *qcrypto_luks_slot_digest(const QCryptoLuks *luks,
+                                                  unsigned slot);
+
 /* The slot's derivation into nout bytes. */
 int qcrypto_luks_kdf(const QCryptoLuksKdf *kdf, const uint8_t *pass,
                      size_t npass, uint8_t *out, size_t nout, GError **errp);
