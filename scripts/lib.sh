@@ -13,7 +13,8 @@ export PYTHONDONTWRITEBYTECODE=1
 # to build the library with every backend, and the command
 build_packages=(gcc libc6-dev meson ninja-build pkg-config python3
                 libglib2.0-dev nettle-dev libgcrypt20-dev libgnutls28-dev
-                libargon2-dev libsodium-dev libjansson-dev libssl-dev libisal-dev
+                libargon2-dev libsodium-dev zlib1g-dev libdeflate-dev
+                libzstd-dev liblz4-dev libjansson-dev libssl-dev libisal-dev
                 openssl)
 
 # what judges the generator's stream

@@ -105,6 +105,18 @@ static bool provider_has(const View *v, const char *provider, int kind, int alg,
     return false;
 }
 
+/* A library for other things needs no reason for every algorithm of a kind. */
+static bool provider_has_any(const View *v, const char *provider, int kind)
+{
+    for (size_t i = 0; i < v->n_rows; i++) {
+        if (v->rows[i].kind_id == kind &&
+            !strcmp(v->rows[i].provider, provider)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /*
  * A kind's modes, as a set of bits; kinds without modes have one whose
  * number is -1.  Bit i stands for mode i - 1.
@@ -324,7 +336,7 @@ static GPtrArray *collect_refusals(const View *v)
                 for (size_t i = 0; i < v->n_providers && !never; i++) {
                     const QCryptoProviderInfo *p = &v->providers[i];
 
-                    if (p->available &&
+                    if (p->available && provider_has_any(v, p->name, kind) &&
                         !provider_has(v, p->name, kind, id, mode)) {
                         refuse(list, kind, g_strdup(p->name),
                                "does not offer it", id, mode);

@@ -9,6 +9,7 @@
 #include "crypto/base/algs.h"
 
 #include <qcrypto/cipher.h>
+#include <qcrypto/comp.h>
 #include <qcrypto/hash.h>
 #include <qcrypto/ivgen.h>
 #include <qcrypto/kdf.h>
@@ -24,6 +25,11 @@
      "chacha" #rounds, "chacha" #rounds, "chacha" #rounds, 32, 64, 0}
 #define ARGON2(id, name) \
     {QCRYPTO_KIND_ARGON2, QCRYPTO_ARGON2_ALGO_##id, name, name, name, 0, 0, 0}
+/* Levels: zlib has 0 to 9, libdeflate up to 12; those of zstd below 1 and of
+ * lz4 below 0 are its "fast" ones. */
+#define COMP(id, name, min, max, usual, ends)                                 \
+    {QCRYPTO_KIND_COMP, QCRYPTO_COMP_ALGO_##id, name, name, name, 0, 0, 0,    \
+     min, max, usual, ends}
 #define IVGEN(id, name) \
     {QCRYPTO_KIND_IVGEN, QCRYPTO_IV_GEN_ALGO_##id, name, name, name, 0, 0, 0}
 
@@ -69,6 +75,12 @@ static const QCryptoAlg algs[] = {
 
     ARGON2(ARGON2I,  "argon2i"),
     ARGON2(ARGON2ID, "argon2id"),
+
+    /*   id            name            levels         usual  ends */
+    COMP(ZLIB_DEFLATE, "zlib-deflate",       0, 12,   6,     true),
+    COMP(DEFLATE,      "deflate",            0, 12,   6,     true),
+    COMP(ZSTD,         "zstd",         -131072, 22,   3,     true),
+    COMP(LZ4,          "lz4",           -65536, 12,   0,     false),
 
     IVGEN(PLAIN,     "plain"),
     IVGEN(PLAIN64,   "plain64"),
@@ -245,4 +257,14 @@ const char *qcrypto_argon2_algo_name(QCryptoArgon2Algo alg)
 int qcrypto_argon2_algo_from_name(const char *name)
 {
     return alg_id(QCRYPTO_KIND_ARGON2, name);
+}
+
+const char *qcrypto_comp_algo_name(QCryptoCompAlgo alg)
+{
+    return alg_name(QCRYPTO_KIND_COMP, (int)alg);
+}
+
+int qcrypto_comp_algo_from_name(const char *name)
+{
+    return alg_id(QCRYPTO_KIND_COMP, name);
 }

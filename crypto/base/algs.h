@@ -34,6 +34,10 @@ typedef struct QCryptoAlg {
     uint16_t key_len;   /* ciphers: bytes of one key */
     uint16_t block_len; /* ciphers and hashes: bytes of a block */
     uint16_t out_len;   /* hashes: bytes of a digest */
+    /* compression: levels of all implementations together; one that is
+     * narrower leaves a request to the next */
+    int32_t level_min, level_max, level_default;
+    bool ends; /* compression: the data itself tells where it ends */
 } QCryptoAlg;
 
 /* NULL when there is no such algorithm. */

@@ -130,6 +130,19 @@ int qcrypto_error_memory(GError **errp, const char *what, uint64_t need_kib,
                          what, need_kib, available_kib);
 }
 
+int qcrypto_error_no_space(GError **errp, const char *what, size_t have,
+                           size_t need, bool at_most)
+{
+    if (need == 0) {
+        return qcrypto_error(errp, QCRYPTO_ERROR_NO_SPACE,
+                             "%s: an output of %zu bytes is too small", what,
+                             have);
+    }
+    return qcrypto_error(errp, QCRYPTO_ERROR_NO_SPACE,
+                         "%s: an output of %zu bytes is too small (%s%zu needed)",
+                         what, have, at_most ? "up to " : "", need);
+}
+
 int qcrypto_error_library(GError **errp, const char *library, const char *call,
                           const char *text)
 {

@@ -60,6 +60,11 @@ int qcrypto_error_unavailable(GError **errp, const char *name, const char *why,
 int qcrypto_error_memory(GError **errp, const char *what, uint64_t need_kib,
                          uint64_t available_kib);
 
+/* kind NO_SPACE: "WHAT: an output of N bytes is too small" (" (M needed)"
+ * unless M is 0, "up to" before it when it may be less) */
+int qcrypto_error_no_space(GError **errp, const char *what, size_t have,
+                           size_t need, bool at_most);
+
 /* a library call failed that cannot fail: kind BACKEND_UNAVAILABLE,
  * "LIBRARY: CALL: TEXT" */
 int qcrypto_error_library(GError **errp, const char *library, const char *call,

@@ -15,6 +15,7 @@
  *   argon2  QCryptoArgon2Ops         the same
  *   xor     QCryptoXorOps            the same
  *   chacha  QCryptoChaChaOps         the implementation's own
+ *   comp    QCryptoCompOps           the same
  *
  * Everything here is const data; what changes at run time (self-test done,
  * measured speed) is kept by core beside the row, never in it.
@@ -87,6 +88,17 @@ typedef struct QCryptoRow {
         .kind = QCRYPTO_KIND_ARGON2, .alg = QCRYPTO_ARGON2_ALGO_##a,           \
         .mode = -1, .impl = name, .ops = &(row_ops), .arg = (row_arg),         \
         .rank = (place),                                                       \
+    }
+
+/*
+ * A row of compression.  Its time depends on the data, by what compression
+ * is.
+ */
+#define QCRYPTO_COMP_ROW(a, name, row_ops, row_arg)                            \
+    {                                                                          \
+        .kind = QCRYPTO_KIND_COMP, .alg = QCRYPTO_COMP_ALGO_##a, .mode = -1,   \
+        .impl = name, .flags = QCRYPTO_ROW_LEAKY, .ops = &(row_ops),           \
+        .arg = (row_arg),                                                      \
     }
 
 /*
@@ -300,6 +312,37 @@ typedef void QCryptoXorFunc(uint8_t *dst, const void *const *srcs, size_t len);
 typedef struct QCryptoXorOps {
     QCryptoXorFunc *xor_n[QCRYPTO_XOR_ARITY + 1];
 } QCryptoXorOps;
+
+/*
+ * Compression of whole buffers.  Contexts as for hashes, one thread at a
+ * time; in and out are never NULL and never overlap.  Rows write no error
+ * texts of what came of the data: the front end has one for each status, and
+ * clears the output of whoever failed.
+ */
+typedef enum QCryptoCompStatus {
+    QCRYPTO_COMP_DONE,
+    QCRYPTO_COMP_CORRUPT,   /* the data is damaged or cut short */
+    QCRYPTO_COMP_NO_SPACE,  /* *outlen: what is needed, 0: unknown */
+    QCRYPTO_COMP_NO_MEMORY, /* for the library's state */
+    QCRYPTO_COMP_BROKEN,    /* the library failed where none of these is why */
+} QCryptoCompStatus;
+
+typedef struct QCryptoCompOps {
+    size_t ctx_size;
+    /* level is one of the algorithm's; QCRYPTO_ERROR_UNSUPPORTED: not with
+     * this one, the request falls to the next row */
+    int (*init)(void *ctx, const QCryptoRow *row, int level, GError **errp);
+    void (*fini)(void *ctx);
+    /* what compressing n bytes takes at most; 0: more than it can */
+    size_t (*bound)(const QCryptoRow *row, size_t n);
+    /* *outlen: room, then what of it was written */
+    QCryptoCompStatus (*compress)(void *ctx, const uint8_t *in, size_t inlen,
+                                  uint8_t *out, size_t *outlen);
+    /* *inlen: what there is, then what of it was the stream.  Nothing that
+     * the data says of its own size is believed: *outlen is the limit. */
+    QCryptoCompStatus (*decompress)(void *ctx, const uint8_t *in, size_t *inlen,
+                                    uint8_t *out, size_t *outlen);
+} QCryptoCompOps;
 
 typedef struct QCryptoProvider {
     const char *name;

@@ -23,6 +23,10 @@ extern const QCryptoProvider qcrypto_provider_gnutls;
 extern const QCryptoProvider qcrypto_provider_glib;
 extern const QCryptoProvider qcrypto_provider_sodium;
 extern const QCryptoProvider qcrypto_provider_argon2;
+extern const QCryptoProvider qcrypto_provider_libdeflate;
+extern const QCryptoProvider qcrypto_provider_zlib;
+extern const QCryptoProvider qcrypto_provider_zstd;
+extern const QCryptoProvider qcrypto_provider_lz4;
 
 #if QCRYPTO_HAVE_GCRYPT
 #define GCRYPT &qcrypto_provider_gcrypt
@@ -49,6 +53,26 @@ extern const QCryptoProvider qcrypto_provider_argon2;
 #else
 #define ARGON2 NULL
 #endif
+#if QCRYPTO_HAVE_LIBDEFLATE
+#define LIBDEFLATE &qcrypto_provider_libdeflate
+#else
+#define LIBDEFLATE NULL
+#endif
+#if QCRYPTO_HAVE_ZLIB
+#define ZLIB &qcrypto_provider_zlib
+#else
+#define ZLIB NULL
+#endif
+#if QCRYPTO_HAVE_ZSTD
+#define ZSTD &qcrypto_provider_zstd
+#else
+#define ZSTD NULL
+#endif
+#if QCRYPTO_HAVE_LZ4
+#define LZ4 &qcrypto_provider_lz4
+#else
+#define LZ4 NULL
+#endif
 
 const QCryptoProviderEntry qcrypto_provider_table[] = {
     {"builtin", &qcrypto_provider_builtin, false},
@@ -58,6 +82,10 @@ const QCryptoProviderEntry qcrypto_provider_table[] = {
     {"glib", &qcrypto_provider_glib, false},
     {"sodium", SODIUM, false},
     {"argon2", ARGON2, false},
+    {"libdeflate", LIBDEFLATE, false},
+    {"zlib", ZLIB, false},
+    {"zstd", ZSTD, false},
+    {"lz4", LZ4, false},
 };
 
 const size_t qcrypto_provider_table_len = G_N_ELEMENTS(qcrypto_provider_table);

@@ -514,6 +514,108 @@ static int xor_test(const QCryptoRow *row, uint64_t *fold, GError **errp)
     return ret;
 }
 
+/* ---- compression ---- */
+
+/* some letters with repetitions near and far; also in kat.c, compressed */
+#define COMP_LEN 1077
+#define COMP_ROOM 2048
+
+typedef struct CompTest {
+    uint8_t plain[COMP_LEN];
+    uint8_t packed[COMP_ROOM];
+    uint8_t back[COMP_LEN];
+    uint8_t spare[COMP_LEN];
+} CompTest;
+
+static const QCryptoKatStream *comp_stream(int alg)
+{
+    for (size_t i = 0; i < qcrypto_kat_streams_len; i++) {
+        if (qcrypto_kat_streams[i].alg == alg) {
+            return &qcrypto_kat_streams[i];
+        }
+    }
+    return NULL;
+}
+
+/* The whole stream, the whole of it into one byte less, all but its last. */
+static int comp_decompress(const QCryptoCompOps *ops, void *ctx, CompTest *t,
+                           const uint8_t *in, size_t n, GError **errp)
+{
+    size_t used = n, len = COMP_LEN;
+
+    memset(t->back, 0, COMP_LEN);
+    if (ops->decompress(ctx, in, &used, t->back, &len) != QCRYPTO_COMP_DONE ||
+        used != n || len != COMP_LEN) {
+        return differs(errp, "cannot decompress");
+    }
+    len = COMP_LEN - 1;
+    if (ops->decompress(ctx, in, &used, t->spare, &len) !=
+        QCRYPTO_COMP_NO_SPACE) {
+        return differs(errp, "a small output is not refused");
+    }
+    used = n - 1;
+    len = COMP_LEN;
+    if (ops->decompress(ctx, in, &used, t->spare, &len) == QCRYPTO_COMP_DONE) {
+        return differs(errp, "half a stream is not refused");
+    }
+    return 0;
+}
+
+/* Libraries compress differently: round trip, and somebody else's stream. */
+static int comp_run(const QCryptoRow *row, void *ctx, CompTest *t, uint64_t *fold,
+                    GError **errp)
+{
+    const QCryptoCompOps *ops = row->ops;
+    const QCryptoKatStream *stream = comp_stream(row->alg);
+    size_t n = COMP_ROOM;
+
+    for (unsigned i = 0; i < COMP_LEN; i++) {
+        const unsigned k = i % 150;
+
+        t->plain[i] =
+            (uint8_t)(i % 97 == 96 ? 'z' : 'a' + k * k / 7 % 11);
+    }
+    if (ops->bound(row, COMP_LEN) > COMP_ROOM ||
+        ops->compress(ctx, t->plain, COMP_LEN, t->packed, &n) !=
+            QCRYPTO_COMP_DONE) {
+        return differs(errp, "cannot compress");
+    }
+    if (comp_decompress(ops, ctx, t, t->packed, n, errp) < 0) {
+        return -1;
+    }
+    if (memcmp(t->back, t->plain, COMP_LEN)) {
+        return differs(errp, "decompression does not give the data back");
+    }
+    if (!stream) {
+        return differs(errp, "no stream of this format");
+    }
+    if (comp_decompress(ops, ctx, t, stream->bytes, stream->n, errp) < 0) {
+        return -1;
+    }
+    *fold = qcrypto_selftest_fold(t->back, COMP_LEN);
+    return 0;
+}
+
+static int comp_test(const QCryptoRow *row, uint64_t *fold, GError **errp)
+{
+    const QCryptoCompOps *ops = row->ops;
+    void *ctx = qcrypto_alloc(ops->ctx_size);
+    CompTest *t = qcrypto_alloc(sizeof(*t));
+    int ret = -1;
+
+    if (!ctx || !t) {
+        qcrypto_error_memory(errp, "self-test",
+                             (ops->ctx_size + sizeof(*t)) / 1024 + 1, 0);
+    } else if (ops->init(ctx, row, qcrypto_alg(row->kind, row->alg)->level_default,
+                         errp) == 0) {
+        ret = comp_run(row, ctx, t, fold, errp);
+        ops->fini(ctx);
+    }
+    qcrypto_wipe_free(t, sizeof(*t));
+    qcrypto_wipe_free(ctx, ops->ctx_size);
+    return ret;
+}
+
 /*
  * Runs the row over its kind's message, checks what can be checked without
  * an answer (round trip, runs against single calls) and folds the output.
@@ -528,6 +630,7 @@ static TestFunc *const tests[QCRYPTO_KIND__MAX] = {
     [QCRYPTO_KIND_ARGON2] = argon2_test,
     [QCRYPTO_KIND_CHACHA] = chacha_test,
     [QCRYPTO_KIND_XOR] = xor_test,
+    [QCRYPTO_KIND_COMP] = comp_test,
 };
 
 int qcrypto_selftest_compute(const QCryptoRow *row, uint64_t *fold, GError **errp)

@@ -35,6 +35,10 @@ typedef enum QCryptoErrorKind {
     /* no random numbers to be had */
     QCRYPTO_ERROR_ENTROPY,
     QCRYPTO_ERROR_BUSY,
+    /* compressed data that is damaged, cut short, or goes on behind its end */
+    QCRYPTO_ERROR_CORRUPT_DATA,
+    /* the caller's output buffer is too small; nothing is wrong with the rest */
+    QCRYPTO_ERROR_NO_SPACE,
 } QCryptoErrorKind;
 
 QCRYPTO_API GQuark qcrypto_error_quark(void);

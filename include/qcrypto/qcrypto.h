@@ -11,6 +11,7 @@
 #include <qcrypto/block.h>
 #include <qcrypto/calibrate.h>
 #include <qcrypto/cipher.h>
+#include <qcrypto/comp.h>
 #include <qcrypto/error.h>
 #include <qcrypto/hash.h>
 #include <qcrypto/hmac.h>

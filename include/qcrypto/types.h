@@ -86,6 +86,15 @@ typedef enum QCryptoArgon2Algo {
     QCRYPTO_ARGON2_ALGO__MAX
 } QCryptoArgon2Algo;
 
+/* Compressed formats; what each is exactly, comp.h says. */
+typedef enum QCryptoCompAlgo {
+    QCRYPTO_COMP_ALGO_ZLIB_DEFLATE, /* RFC 1950 */
+    QCRYPTO_COMP_ALGO_DEFLATE,      /* RFC 1951, raw */
+    QCRYPTO_COMP_ALGO_ZSTD,         /* RFC 8878, one frame */
+    QCRYPTO_COMP_ALGO_LZ4,          /* one LZ4 block */
+    QCRYPTO_COMP_ALGO__MAX
+} QCryptoCompAlgo;
+
 /* How a sector number becomes an IV (dm-crypt's names). */
 typedef enum QCryptoIVGenAlgo {
     QCRYPTO_IV_GEN_ALGO_PLAIN,
