@@ -102,6 +102,34 @@ typedef struct QCryptoRow {
     }
 
 /*
+ * Asynchronous service of cipher rows.  A queue belongs to one engine
+ * (core/async.c), which calls it from one thread at a time; the rows that
+ * have the same ops share it.
+ */
+typedef void QCryptoAsyncEnded(void *opaque, void *tag, GError *error);
+typedef struct QCryptoCipherAsyncOps {
+    /* for at most depth requests in flight; NULL and an error where there is
+     * no such service */
+    void *(*open)(unsigned depth, GError **errp);
+    /* readable (poll(2)) when reap may have something to do */
+    int (*fd)(const void *queue);
+    /*
+     * As units below; what the pointers point to stays there until the
+     * request has ended.  QCRYPTO_ERROR_UNSUPPORTED: not this request; _BUSY:
+     * not now; either goes to a thread that calls units.
+     */
+    int (*submit)(void *queue, const void *ctx, int decrypt, const uint8_t *ivs,
+                  size_t unit_size, const uint8_t *in, uint8_t *out, size_t n,
+                  void *tag, GError **errp);
+    /* calls ended, which takes the error over, for each request that has
+     * ended since; does not wait; how many */
+    unsigned (*reap)(void *queue, QCryptoAsyncEnded *ended, void *opaque);
+    /* nothing is in flight; or this is the child of a fork, where what was
+     * in flight is the parent's */
+    void (*close)(void *queue);
+} QCryptoCipherAsyncOps;
+
+/*
  * Ciphers.  The front end allocates ctx_size(row) bytes (16-byte aligned,
  * zeroed), calls init, and after fini wipes and frees them.  Lengths, IVs,
  * aliasing and message state were checked by then: crypt and units get only
@@ -143,6 +171,9 @@ typedef struct QCryptoCipherOps {
      */
     int (*units[2])(const void *ctx, const uint8_t *ivs, size_t unit_size,
                     const uint8_t *in, uint8_t *out, size_t n, GError **errp);
+
+    /* NULL: an engine's worker threads call units or crypt */
+    const QCryptoCipherAsyncOps *async;
 } QCryptoCipherOps;
 
 /*

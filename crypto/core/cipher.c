@@ -373,9 +373,10 @@ static int units_one_by_one(const QCryptoCipher *c, int decrypt,
     return 0;
 }
 
-int qcrypto_cipher_units(const QCryptoCipher *c, int decrypt, const uint8_t *ivs,
-                         size_t unit_size, const void *in, void *out, size_t n,
-                         GError **errp)
+/* *len: of the whole run */
+static inline int check_units(const QCryptoCipher *c, const uint8_t *ivs,
+                              size_t unit_size, const void *in, const void *out,
+                              size_t n, size_t *len, GError **errp)
 {
     char what[64];
 
@@ -386,14 +387,31 @@ int qcrypto_cipher_units(const QCryptoCipher *c, int decrypt, const uint8_t *ivs
         return -1;
     }
     /* the whole run must be a range of memory */
-    size_t len;
-    if (G_UNLIKELY(__builtin_mul_overflow(n, unit_size, &len) ||
-                   len > PTRDIFF_MAX)) {
+    if (G_UNLIKELY(__builtin_mul_overflow(n, unit_size, len) ||
+                   *len > PTRDIFF_MAX)) {
         return qcrypto_error(errp, QCRYPTO_ERROR_INVALID_ARGUMENT,
                              "%s: %zu units of %zu bytes are too long",
                              describe(what, c), n, unit_size);
     }
-    if (check_buffers(c, in, out, len, errp) < 0) {
+    return check_buffers(c, in, out, *len, errp);
+}
+
+int qcrypto_cipher_check_units(const QCryptoCipher *c, const uint8_t *ivs,
+                               size_t unit_size, const void *in, const void *out,
+                               size_t n, GError **errp)
+{
+    size_t len = 0;
+
+    return check_units(c, ivs, unit_size, in, out, n, &len, errp);
+}
+
+int qcrypto_cipher_units(const QCryptoCipher *c, int decrypt, const uint8_t *ivs,
+                         size_t unit_size, const void *in, void *out, size_t n,
+                         GError **errp)
+{
+    size_t len = 0;
+
+    if (check_units(c, ivs, unit_size, in, out, n, &len, errp) < 0) {
         return -1;
     }
     if (!len) {
@@ -405,6 +423,14 @@ int qcrypto_cipher_units(const QCryptoCipher *c, int decrypt, const uint8_t *ivs
     }
     return c->ops->units[decrypt](c->ctx, c->niv ? ivs : NULL, unit_size, in,
                                   out, n, errp);
+}
+
+const QCryptoCipherAsyncOps *qcrypto_cipher_async(const QCryptoCipher *c,
+                                                  size_t len, const void **ctx)
+{
+    c = serving(c, len);
+    *ctx = c->ctx;
+    return c->ops->async;
 }
 
 /* ---- weak keys ---- */

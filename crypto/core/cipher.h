@@ -19,6 +19,18 @@ int qcrypto_cipher_units(const QCryptoCipher *cipher, int decrypt,
                          const uint8_t *ivs, size_t unit_size, const void *in,
                          void *out, size_t n, GError **errp);
 
+/* What that call would refuse. */
+int qcrypto_cipher_check_units(const QCryptoCipher *cipher, const uint8_t *ivs,
+                               size_t unit_size, const void *in,
+                               const void *out, size_t n, GError **errp);
+
+/*
+ * The asynchronous service of the row that serves requests of len bytes, and
+ * that row's context; NULL where it has none.
+ */
+const QCryptoCipherAsyncOps *qcrypto_cipher_async(const QCryptoCipher *cipher,
+                                                  size_t len, const void **ctx);
+
 /* Bytes of an IV of this object, 0 in ECB. */
 size_t qcrypto_cipher_niv(const QCryptoCipher *cipher);
 

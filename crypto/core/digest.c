@@ -7,6 +7,14 @@
 
 #include "crypto/base/error.h"
 
+int qcrypto_check_digest_len(size_t got, size_t n, const char *what, GError **errp)
+{
+    return got == n ? 0
+                    : qcrypto_error(errp, QCRYPTO_ERROR_INVALID_ARGUMENT,
+                                    "%s gives a result of %zu bytes, not %zu",
+                                    what, n, got);
+}
+
 uint8_t *qcrypto_digest_target(uint8_t **result, const size_t *resultlen,
                                size_t n, const char *what, GError **errp)
 {
@@ -17,10 +25,7 @@ uint8_t *qcrypto_digest_target(uint8_t **result, const size_t *resultlen,
     if (*resultlen == 0) {
         return g_malloc(n);
     }
-    if (*resultlen != n) {
-        qcrypto_error(errp, QCRYPTO_ERROR_INVALID_ARGUMENT,
-                      "%s gives a result of %zu bytes, not %zu", what, n,
-                      *resultlen);
+    if (qcrypto_check_digest_len(*resultlen, n, what, errp) < 0) {
         return NULL;
     }
     if (!*result) {

@@ -24,6 +24,10 @@ uint8_t *qcrypto_digest_target(uint8_t **result, const size_t *resultlen,
 int qcrypto_digest_done(int ret, uint8_t *target, uint8_t **result,
                         size_t *resultlen, size_t n);
 
+/* 0, or -1 and an error: not the n bytes that `what` gives */
+int qcrypto_check_digest_len(size_t got, size_t n, const char *what,
+                             GError **errp);
+
 /* allocated: g_free */
 char *qcrypto_digest_hex(const uint8_t *digest, size_t n);
 

@@ -3,7 +3,8 @@
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-#include <qcrypto/hmac.h>
+#include "crypto/core/hmac.h"
+
 #include <string.h>
 
 #include "crypto/base/error.h"
@@ -116,6 +117,11 @@ const char *qcrypto_hmac_get_provider(const QCryptoHmac *h)
 const char *qcrypto_hmac_get_impl(const QCryptoHmac *h)
 {
     return h ? h->candidate->row->impl : NULL;
+}
+
+const QCryptoAlg *qcrypto_hmac_alg(const QCryptoHmac *h)
+{
+    return h->alg;
 }
 
 static int mac_pieces(QCryptoHmac *h, const struct iovec *iov, size_t niov,

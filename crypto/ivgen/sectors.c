@@ -2,14 +2,16 @@
  * Runs of sectors
  *
  * IVs are made a batch at a time on the stack and go to the cipher with the
- * whole batch, so that a fused kernel sees one long run of data units.
+ * whole batch, so that a fused kernel sees one long run of data units.  An
+ * asynchronous run has all its IVs made when it is submitted.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
-#include <qcrypto/cipher.h>
+#include <qcrypto/async.h>
 
 #include "crypto/base/bytes.h"
 #include "crypto/base/error.h"
+#include "crypto/core/async.h"
 #include "crypto/core/cipher.h"
 #include "crypto/ivgen/ivgen.h"
 
@@ -48,6 +50,12 @@ static int check(const QCryptoCipher *cipher, size_t sector_size, const void *in
     return 0;
 }
 
+/* From one sector's number to the next one's. */
+static uint64_t iv_step(size_t sector_size, unsigned flags)
+{
+    return flags & QCRYPTO_SECTOR_IV_LARGE_SECTORS ? 1 : sector_size / 512;
+}
+
 static int sectors(const QCryptoCipher *cipher, int decrypt,
                    const QCryptoIVGen *ivgen, uint64_t iv_sector,
                    size_t sector_size, const uint8_t *in, uint8_t *out,
@@ -57,8 +65,7 @@ static int sectors(const QCryptoCipher *cipher, int decrypt,
         return -1;
     }
     const size_t niv = qcrypto_cipher_niv(cipher);
-    const uint64_t step =
-        flags & QCRYPTO_SECTOR_IV_LARGE_SECTORS ? 1 : sector_size / 512;
+    const uint64_t step = iv_step(sector_size, flags);
     uint8_t ivs[BATCH * 16];
     int ret = 0;
 
@@ -95,4 +102,57 @@ int qcrypto_cipher_decrypt_sectors(const QCryptoCipher *cipher,
 {
     return sectors(cipher, 1, ivgen, iv_sector, sector_size, in, out, nsectors,
                    flags, errp);
+}
+
+static int submit(QCryptoAsync *async, const QCryptoCipher *cipher, int decrypt,
+                  const QCryptoIVGen *ivgen, uint64_t iv_sector,
+                  size_t sector_size, const void *in, void *out, size_t nsectors,
+                  unsigned flags, QCryptoAsyncDone *done, void *opaque,
+                  GError **errp)
+{
+    if (check(cipher, sector_size, in, out, nsectors, flags, errp) < 0) {
+        return -1;
+    }
+    const size_t niv = qcrypto_cipher_niv(cipher);
+    uint8_t *ivs = NULL;
+
+    if (niv) {
+        /* a thirty-second of the data, which is in memory, at most */
+        ivs = g_try_malloc_n(MAX(nsectors, 1), niv);
+        if (!ivs) {
+            return qcrypto_error_memory(errp, "the IVs of a run of sectors",
+                                        nsectors * niv / 1024 + 1, 0);
+        }
+        if (qcrypto_ivgen_run(ivgen, iv_sector, iv_step(sector_size, flags),
+                              nsectors, ivs, niv, errp) < 0) {
+            g_free(ivs);
+            return -1;
+        }
+    }
+    return qcrypto_async_units(async, cipher, decrypt, ivs, sector_size, in, out,
+                               nsectors, done, opaque, errp);
+}
+
+int qcrypto_async_encrypt_sectors(QCryptoAsync *async,
+                                  const QCryptoCipher *cipher,
+                                  const QCryptoIVGen *ivgen, uint64_t iv_sector,
+                                  size_t sector_size, const void *in, void *out,
+                                  size_t nsectors, unsigned flags,
+                                  QCryptoAsyncDone *done, void *opaque,
+                                  GError **errp)
+{
+    return submit(async, cipher, 0, ivgen, iv_sector, sector_size, in, out,
+                  nsectors, flags, done, opaque, errp);
+}
+
+int qcrypto_async_decrypt_sectors(QCryptoAsync *async,
+                                  const QCryptoCipher *cipher,
+                                  const QCryptoIVGen *ivgen, uint64_t iv_sector,
+                                  size_t sector_size, const void *in, void *out,
+                                  size_t nsectors, unsigned flags,
+                                  QCryptoAsyncDone *done, void *opaque,
+                                  GError **errp)
+{
+    return submit(async, cipher, 1, ivgen, iv_sector, sector_size, in, out,
+                  nsectors, flags, done, opaque, errp);
 }

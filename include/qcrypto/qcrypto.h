@@ -9,6 +9,7 @@
 #include <qcrypto/chacha.h>
 #include <qcrypto/afsplit.h>
 #include <qcrypto/block.h>
+#include <qcrypto/async.h>
 #include <qcrypto/calibrate.h>
 #include <qcrypto/cipher.h>
 #include <qcrypto/comp.h>
