@@ -20,6 +20,10 @@ build_packages=(gcc libc6-dev meson ninja-build pkg-config python3
 # what judges the generator's stream
 judge_packages=(dieharder rng-tools5)
 
+# what boots a kernel, and what is tried in it (tests/vm)
+guest_packages=(qemu-system-x86 busybox-static kmod xz-utils dmsetup
+                cryptsetup-bin)
+
 say()
 {
     printf '\n=== %s\n' "$*"
