@@ -41,7 +41,8 @@ static const QCryptoAlg *comp_alg(QCryptoCompAlgo alg, GError **errp)
 
 bool qcrypto_comp_supports(QCryptoCompAlgo alg)
 {
-    return qcrypto_select_usable(QCRYPTO_KIND_COMP, (int)alg, -1, 0, NULL) != NULL;
+    return qcrypto_select_usable(QCRYPTO_KIND_COMP, (int)alg, -1, 0, NULL) !=
+           NULL;
 }
 
 int qcrypto_comp_levels(QCryptoCompAlgo alg, int *min, int *max, int *usual)
@@ -132,7 +133,8 @@ QCryptoComp *qcrypto_comp_new(QCryptoCompAlgo alg, int level, GError **errp)
         return NULL;
     }
     for (size_t i = 0;
-         (c = qcrypto_select_usable(QCRYPTO_KIND_COMP, a->id, -1, i, &i)); i++) {
+         (c = qcrypto_select_usable(QCRYPTO_KIND_COMP, a->id, -1, i, &i));
+         i++) {
         g_clear_error(&last);
         QCryptoComp *comp = new_on(c, a, level, &last);
         if (comp) {
@@ -195,11 +197,11 @@ static int check(const QCryptoComp *comp, const void *in, const size_t *inlen,
     static uint8_t nothing[1];
 
     if (!comp || !inlen || !outlen || (!in && *inlen) || (!out && *outlen)) {
-        return qcrypto_error_null(errp, !comp               ? "comp"
-                                        : !inlen            ? "inlen"
-                                        : !outlen           ? "outlen"
-                                        : (!in && *inlen)   ? "in"
-                                                            : "out");
+        return qcrypto_error_null(errp, !comp             ? "comp"
+                                        : !inlen          ? "inlen"
+                                        : !outlen         ? "outlen"
+                                        : (!in && *inlen) ? "in"
+                                                          : "out");
     }
     b->in = in ? in : nothing;
     b->out = out ? out : nothing;
@@ -300,8 +302,8 @@ int qcrypto_comp_decompress_prefix(QCryptoComp *comp, const void *in,
         return -1;
     }
     if (!comp->alg->ends) {
-        return qcrypto_error_unsupported(
-            errp, comp->alg->name, "its data does not say where it ends");
+        return qcrypto_error_unsupported(errp, comp->alg->name,
+                                         "its data does not say where it ends");
     }
     size_t used = b.inlen;
     if (decompress(comp, &b, &used, outlen, errp) < 0) {
@@ -319,7 +321,8 @@ int qcrypto_comp_compress_bytes(QCryptoCompAlgo alg, int level, const void *in,
 {
     g_autoptr(QCryptoComp) comp = qcrypto_comp_new(alg, level, errp);
 
-    return comp ? qcrypto_comp_compress(comp, in, inlen, out, outlen, errp) : -1;
+    return comp ? qcrypto_comp_compress(comp, in, inlen, out, outlen, errp)
+                : -1;
 }
 
 int qcrypto_comp_decompress_bytes(QCryptoCompAlgo alg, const void *in,

@@ -43,7 +43,8 @@
  * Damaged data can also ask for more room than it ought to; that is NO_SPACE
  * until there is so much.  Only zlib-deflate, and zstd frames with a
  * checksum, detect every kind of accidental damage; in the others a changed
- * byte may pass for other content.
+ * byte may pass for other content (liblz4 takes even a distance of 0, which its
+ * format forbids: the content is then what the room held before).
  *
  * A call that fails leaves no part of a result behind: arguments that are
  * refused leave out as it was, and whatever fails later sets all of the room

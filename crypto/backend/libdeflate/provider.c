@@ -16,8 +16,8 @@ typedef struct Format {
                        size_t inlen, void *out, size_t room);
     size_t (*bound)(struct libdeflate_compressor *c, size_t inlen);
     enum libdeflate_result (*decompress)(struct libdeflate_decompressor *d,
-                                         const void *in, size_t inlen, void *out,
-                                         size_t room, size_t *used,
+                                         const void *in, size_t inlen,
+                                         void *out, size_t room, size_t *used,
                                          size_t *written);
 } Format;
 
@@ -88,8 +88,8 @@ static QCryptoCompStatus decompress(void *ctx, const uint8_t *in, size_t *inlen,
     if (!x->d && !(x->d = libdeflate_alloc_decompressor())) {
         return QCRYPTO_COMP_NO_MEMORY;
     }
-    const enum libdeflate_result result = x->format->decompress(
-        x->d, in, *inlen, out, *outlen, &used, &written);
+    const enum libdeflate_result result =
+        x->format->decompress(x->d, in, *inlen, out, *outlen, &used, &written);
     *inlen = used;
     *outlen = written;
     return result == LIBDEFLATE_SUCCESS              ? QCRYPTO_COMP_DONE

@@ -30,8 +30,8 @@ static int init(void *ctx, const QCryptoRow *row G_GNUC_UNUSED, int level,
     Lz4Ctx *x = ctx;
 
     x->level = level;
-    x->nstate = (size_t)(level >= LEVEL_HC ? LZ4_sizeofStateHC()
-                                           : LZ4_sizeofState());
+    x->nstate =
+        (size_t)(level >= LEVEL_HC ? LZ4_sizeofStateHC() : LZ4_sizeofState());
     return 0;
 }
 

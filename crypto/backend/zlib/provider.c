@@ -81,16 +81,16 @@ static QCryptoCompStatus compress_stream(z_stream *z, const uint8_t *in,
         top_up(&z->avail_in, &in_left);
         top_up(&z->avail_out, &out_left);
         ret = deflate(z, in_left ? Z_NO_FLUSH : Z_FINISH);
-    } while ((ret == Z_OK || ret == Z_BUF_ERROR) &&
-             (z->avail_out || out_left));
+    } while ((ret == Z_OK || ret == Z_BUF_ERROR) && (z->avail_out || out_left));
     *outlen -= out_left + z->avail_out;
-    return ret == Z_STREAM_END                      ? QCRYPTO_COMP_DONE
+    return ret == Z_STREAM_END                 ? QCRYPTO_COMP_DONE
            : ret == Z_OK || ret == Z_BUF_ERROR ? QCRYPTO_COMP_NO_SPACE
-                                                    : QCRYPTO_COMP_BROKEN;
+                                               : QCRYPTO_COMP_BROKEN;
 }
 
-static QCryptoCompStatus compress_all(void *ctx, const uint8_t *in, size_t inlen,
-                                      uint8_t *out, size_t *outlen)
+static QCryptoCompStatus compress_all(void *ctx, const uint8_t *in,
+                                      size_t inlen, uint8_t *out,
+                                      size_t *outlen)
 {
     ZlibCtx *x = ctx;
 

@@ -55,9 +55,9 @@ static QCryptoCompStatus status_of(size_t result, QCryptoCompStatus otherwise)
 {
     const ZSTD_ErrorCode code = ZSTD_getErrorCode(result);
 
-    return code == ZSTD_error_dstSize_tooSmall     ? QCRYPTO_COMP_NO_SPACE
+    return code == ZSTD_error_dstSize_tooSmall    ? QCRYPTO_COMP_NO_SPACE
            : code == ZSTD_error_memory_allocation ? QCRYPTO_COMP_NO_MEMORY
-                                                   : otherwise;
+                                                  : otherwise;
 }
 
 static QCryptoCompStatus compress(void *ctx, const uint8_t *in, size_t inlen,
