@@ -44,6 +44,7 @@ typedef struct Options {
     char *algtype, *algorithm, *mode, *provider, *impl, *optype;
     char *inputsize, *sectors, *threadnum, *xor;
     char *time, *repeat, *warmup, *loop, *fixed_mib;
+    char *data, *compressibility;
     char *json; /* "-": standard output */
     gboolean inplace, quick, list;
 } Options;
@@ -55,6 +56,7 @@ static void options_clear(Options *o)
         o->impl,      o->optype,    o->inputsize, o->sectors,
         o->threadnum, o->time,      o->repeat,    o->warmup,
         o->loop,      o->fixed_mib, o->json,      o->xor,
+        o->data,      o->compressibility,
     };
 
     for (size_t i = 0; i < G_N_ELEMENTS(texts); i++) {
@@ -77,7 +79,7 @@ static int parse_options(Options *o, char ***argv, GError **errp)
 {
     const GOptionEntry entries[] = {
         {"algtype", 0, 0, G_OPTION_ARG_STRING, &o->algtype,
-         "kinds: cipher, object, chacha, hash, hmac, kdf, rng, xor", "LIST"},
+         "cipher, object, chacha, hash, hmac, kdf, rng, xor, compress", "LIST"},
         {"algorithm", 'a', 0, G_OPTION_ARG_STRING, &o->algorithm,
          "aes-256-xts, or aes-256 for its modes, or all", "LIST"},
         {"mode", 0, 0, G_OPTION_ARG_STRING, &o->mode,
@@ -90,6 +92,10 @@ static int parse_options(Options *o, char ***argv, GError **errp)
          "implementations instead of each provider's best, or all", "LIST"},
         {"xor", 0, 0, G_OPTION_ARG_STRING, &o->xor,
          "the XOR template to use, instead of the fastest", "NAME"},
+        {"data", 0, 0, G_OPTION_ARG_FILENAME, &o->data,
+         "what to compress, the first 16 MiB of it", "FILE"},
+        {"compressibility", 0, 0, G_OPTION_ARG_STRING, &o->compressibility,
+         "of data that is generated, 0 to 95 (default 50)", "PERCENT"},
         {"inputsize", 's', 0, G_OPTION_ARG_STRING, &o->inputsize,
          "bytes of a data unit: 512, 4k, 1m; 8x512: a run of 8", "LIST"},
         {"sectors", 0, 0, G_OPTION_ARG_STRING, &o->sectors,
@@ -184,7 +190,10 @@ static int choose_kinds(Job *job, const Options *o, GError **errp)
 {
     g_auto(GStrv) names = NULL;
     /* an option of the one kind */
-    const char *text = o->algtype || !o->xor ? o->algtype : "xor";
+    const char *text = o->algtype                      ? o->algtype
+                       : o->xor                        ? "xor"
+                       : o->data || o->compressibility ? "compress"
+                                                       : NULL;
 
     if (split("--algtype", text, &names, errp) < 0) {
         return -1;
@@ -358,6 +367,8 @@ static int make_request(Job *job, const Options *o, GError **errp)
 
     r->inplace[o->inplace != 0] = true;
     r->template = o->xor ;
+    r->data = o->data;
+    r->compressibility = o->compressibility;
     if (split("--algorithm", o->algorithm, &r->algorithms, errp) < 0 ||
         split("--mode", o->mode, &r->modes, errp) < 0 ||
         split("--provider", o->provider, &r->providers, errp) < 0 ||

@@ -297,6 +297,9 @@ static void set_up(Runner *r)
             return;
         }
     }
+    if (r->c->ops->ratio) {
+        r->result->ratio = r->c->ops->ratio(r->states[0]);
+    }
     r->c->ops->identify(r->states[0], &provider, &impl);
     r->result->provider = g_strdup(provider);
     r->result->impl = g_strdup(impl);

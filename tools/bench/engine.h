@@ -58,6 +58,8 @@ typedef struct QCryptoBenchOps {
     int (*run)(void *state, uint64_t calls, GError **errp);
     /* What run left behind is right. */
     int (*check)(void *state, GError **errp);
+    /* After verify: how many times smaller the output is; NULL: no matter. */
+    double (*ratio)(const void *state);
     void (*teardown)(void *state);
 } QCryptoBenchOps;
 
@@ -104,7 +106,8 @@ struct QCryptoBenchCase {
     int mode;
     char *row; /* "provider:impl" for the constructor, NULL: the default */
     const QCryptoBenchPeer *peer;
-    const QCryptoBenchMeasure *measure; /* NULL: bytes, or by the flags */
+    const struct QCryptoBenchData *data; /* NULL: any bytes do */
+    const QCryptoBenchMeasure *measure;  /* NULL: bytes, or by the flags */
 };
 
 /* What plan.fixed_bytes are in bytes of all sources. */
@@ -159,6 +162,7 @@ typedef struct QCryptoBenchResult {
     QCryptoBenchStats ops_per_sec;
     QCryptoBenchSample best; /* the sample of bytes_per_sec.best */
     double ticks_per_byte;   /* of that sample; 0: unknown */
+    double ratio;            /* of ops.ratio; 0: none */
     QCryptoBenchCounters counters;
 } QCryptoBenchResult;
 

@@ -8,6 +8,7 @@
 #include "tools/bench/report.h"
 
 #include "crypto/base/error.h"
+#include "tools/bench/data.h"
 
 #if QCRYPTO_HAVE_JANSSON
 
@@ -156,6 +157,11 @@ static json_t *row_json(const QCryptoBenchResult *r)
     json_object_set_new(o, "threadnum", json_integer(c->threadnum));
     json_object_set_new(o, "reqnum", json_integer(1));
     json_object_set_new(o, "inplace", json_boolean(c->inplace));
+    if (c->data) {
+        json_object_set_new(o, "data", json_string(c->data->text));
+        json_object_set_new(o, "ratio",
+                            r->failed ? json_null() : number(r->ratio));
+    }
     json_object_set_new(o, "bytes_per_sec",
                         rate_json(r, &r->bytes_per_sec, true));
     json_object_set_new(o, "ops_per_sec", rate_json(r, &r->ops_per_sec, false));

@@ -10,21 +10,18 @@
 #include "crypto/core/select.h"
 #include "tools/bench/chacha.h"
 #include "tools/bench/cipher.h"
+#include "tools/bench/compress.h"
 #include "tools/bench/hash.h"
 #include "tools/bench/kdf.h"
 #include "tools/bench/rng.h"
 #include "tools/bench/xor.h"
 
 const QCryptoBenchKind *const qcrypto_bench_kinds[] = {
-    &qcrypto_bench_kind_cipher,
-    &qcrypto_bench_kind_object,
-    &qcrypto_bench_kind_chacha,
-    &qcrypto_bench_kind_hash,
-    &qcrypto_bench_kind_hmac,
-    &qcrypto_bench_kind_kdf,
-    &qcrypto_bench_kind_rng,
-    &qcrypto_bench_kind_xor,
-    NULL,
+    &qcrypto_bench_kind_cipher,   &qcrypto_bench_kind_object,
+    &qcrypto_bench_kind_chacha,   &qcrypto_bench_kind_hash,
+    &qcrypto_bench_kind_hmac,     &qcrypto_bench_kind_kdf,
+    &qcrypto_bench_kind_rng,      &qcrypto_bench_kind_xor,
+    &qcrypto_bench_kind_compress, NULL,
 };
 
 const QCryptoBenchKind *qcrypto_bench_kind(const char *name)

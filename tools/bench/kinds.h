@@ -33,16 +33,18 @@ typedef struct QCryptoBenchRequest {
     size_t nsizes;
     const unsigned *threads;
     size_t nthreads;
-    bool inplace[2];                      /* separate buffers, in place */
+    bool inplace[2];      /* separate buffers, in place */
     const char *template; /* of XOR, to be used for everything, or NULL */
+    /* of compression: a file, or how compressible what is generated is */
+    const char *data, *compressibility;
     const QCryptoBenchPeer *const *peers; /* NULL-ended */
 } QCryptoBenchRequest;
 
 typedef struct QCryptoBenchKind {
-    const char *name;       /* algtype */
-    const char *alt_name;   /* as the proposed kernel benchmark spells it */
+    const char *name;     /* algtype */
+    const char *alt_name; /* as the proposed kernel benchmark spells it */
     const char *own; /* a provider that is neither backend nor peer, or NULL */
-    const char *optypes[2]; /* the second may be NULL: there is one */
+    const char *optypes[2];        /* the second may be NULL: there is one */
     const char *const *algorithms; /* measured when none is named */
     const QCryptoBenchSize *sizes; /* the same for sizes */
     size_t nsizes;

@@ -12,6 +12,8 @@
 
 #include <string.h>
 
+#include "tools/bench/data.h"
+
 #define MIB ((double)(1 << 20))
 #define GB  1e9
 
@@ -248,6 +250,26 @@ static void write_threads(GString *out, const Table *t)
     }
 }
 
+/* How many times smaller, by line and column. */
+static void write_smaller(GString *out, const Table *t,
+                          const QCryptoBenchResult *line)
+{
+    g_autofree char *name = g_strdup_printf("ratio, %s", line->c->provider);
+
+    g_string_append_printf(out, "  %-24s", name);
+    for (guint i = 0; i < t->columns->len; i++) {
+        const QCryptoBenchResult *r =
+            cell_of(t, line, g_ptr_array_index(t->columns, i));
+
+        if (r && !r->failed) {
+            g_string_append_printf(out, "%10.2f ", r->ratio);
+        } else {
+            g_string_append_printf(out, "%10s ", "");
+        }
+    }
+    g_string_append(out, "\n");
+}
+
 static void write_line(GString *out, const Table *t, const Style *style,
                        const QCryptoBenchResult *line)
 {
@@ -298,6 +320,12 @@ static void write_table(GString *out, const Table *t)
         if (line->c->flags & (QCRYPTO_BENCH_BOUND | QCRYPTO_BENCH_PEER)) {
             write_ratio(out, t, line);
         }
+    }
+    for (guint i = 0; f->data && i < t->lines->len; i++) {
+        write_smaller(out, t, g_ptr_array_index(t->lines, i));
+    }
+    if (f->data) {
+        g_string_append_printf(out, "  data: %s\n", f->data->text);
     }
     if (f->threadnum > 1 && !style.requests) {
         write_threads(out, t);
