@@ -22,6 +22,9 @@ typedef struct QCryptoBlockRun {
     size_t sector_size;
     const QCryptoCipher *cipher; /* NULL: linear */
     const QCryptoIVGen *ivgen;   /* NULL: mode without IV */
+    /* of a volume that says it is encrypted and is not ("cipher_null"): what
+     * lies there can be read, but nothing is written in the clear */
+    bool no_write;
 } QCryptoBlockRun;
 
 struct QCryptoBlock {
@@ -31,11 +34,12 @@ struct QCryptoBlock {
     struct QCryptoLuks *luks;  /* NULL: qcow */
     QCryptoSecret *volume_key; /* kept only when asked for */
     int slot;
+    char *impl; /* of the first run's cipher */
     /* payload */
     uint64_t payload_offset, payload_size;
     size_t sector_size; /* the largest of the runs' */
     QCryptoBlockRun *runs;
-    size_t nruns;
+    size_t nruns;                /* 0: not unlocked */
     GPtrArray *ciphers, *ivgens; /* owned */
     GMutex partial;              /* held while a partial sector is changed */
 };
@@ -48,5 +52,8 @@ int qcrypto_block_set_key(QCryptoBlock *block, const uint8_t *key, size_t nkey,
                           const char *provider, GError **errp);
 /* payload size and offset from luks and the storage's size */
 int qcrypto_block_set_layout(QCryptoBlock *block, GError **errp);
+/* An empty one of that format; header NULL: io. */
+QCryptoBlock *qcrypto_block_alloc(QCryptoBlockFormat format, QCryptoBlockIO *io,
+                                  QCryptoBlockIO *header);
 
 #endif

@@ -47,10 +47,11 @@ static char *without_idle_parts(const char *text)
     if (g_strv_length(part) < 3) {
         return g_strdup(text);
     }
-    if (!strcmp(part[1], "ecb")) {
-        return g_strdup_printf("%s-ecb", part[0]);
+    if (!strcmp(part[1], qcrypto_cipher_mode_name(QCRYPTO_CIPHER_MODE_ECB))) {
+        return g_strdup_printf("%s-%s", part[0], part[1]);
     }
-    if (!g_str_has_prefix(part[2], "essiv")) {
+    if (!g_str_has_prefix(part[2],
+                          qcrypto_ivgen_algo_name(QCRYPTO_IV_GEN_ALGO_ESSIV))) {
         char *option = strchr(part[2], ':');
 
         if (option) {
@@ -73,6 +74,11 @@ static int no_such_cipher(const char *text, GError *why, GError **errp)
             : why->message);
 }
 
+bool qcrypto_luks_cipher_is_null(const char *text)
+{
+    return g_str_has_prefix(text, "cipher_null");
+}
+
 int qcrypto_luks_cipher(const char *text, size_t nkey, QCryptoCipherSpec *spec,
                         QCryptoCipherAlgo *alg, GError **errp)
 {
@@ -85,7 +91,7 @@ int qcrypto_luks_cipher(const char *text, size_t nkey, QCryptoCipherSpec *spec,
             errp, text,
             "specifications of the kernel's crypto API are not read");
     }
-    if (g_str_has_prefix(text, "cipher_null")) {
+    if (qcrypto_luks_cipher_is_null(text)) {
         return qcrypto_error_unsupported(errp, text, "it does not encrypt");
     }
     if (qcrypto_cipher_spec_parse(plain, spec, &why) < 0 ||

@@ -44,12 +44,15 @@ typedef struct QCryptoLuksKdf {
 
 typedef struct QCryptoLuksSlot {
     bool active;
+    /* LUKS2: of a type that nobody here knows ("reencrypt").  Not active: it
+     * opens nothing; its number and its area are taken all the same. */
+    bool foreign;
     int priority; /* 0, 1, 2; LUKS1: 1 */
     size_t key_len;
     uint32_t stripes;
     char af_hash[QCRYPTO_LUKS_NAME_MAX];
     QCryptoLuksKdf kdf;
-    uint64_t area_offset, area_size;
+    uint64_t area_offset, area_size;         /* LUKS1: of inactive slots too */
     char area_cipher[QCRYPTO_LUKS_NAME_MAX]; /* "aes-xts-plain64" */
     size_t area_key_len;
 } QCryptoLuksSlot;
@@ -80,12 +83,13 @@ typedef struct QCryptoLuksSegment {
 
 typedef struct QCryptoLuks {
     unsigned version; /* 1, 2 */
+    bool detached;    /* the payload lies in other storage */
     char uuid[41], label[49], subsystem[49];
     uint64_t header_size; /* LUKS1: to the end of the last key area */
     uint64_t payload_offset;
     /* LUKS1: as in the header; key_len also LUKS2: of the segments' key */
     char hash[QCRYPTO_LUKS_NAME_MAX];
-    size_t key_len;
+    size_t key_len;     /* 0: LUKS2 without a slot does not say */
     unsigned max_slots; /* 8 or 32 */
     QCryptoLuksSlot slots[QCRYPTO_LUKS2_SLOTS];
     QCryptoLuksDigest digests[QCRYPTO_LUKS_DIGESTS];
@@ -114,6 +118,35 @@ QCryptoLuks *qcrypto_luks1_read(QCryptoBlockIO *io, bool detached,
 QCryptoLuks *qcrypto_luks2_read(QCryptoBlockIO *io, bool detached,
                                 GError **errp);
 void qcrypto_luks_free(QCryptoLuks *luks);
+
+/*
+ * What both readers share (luks.c)
+ */
+
+/* Frees what a model owns and sets it to zeros. */
+void qcrypto_luks_clear(QCryptoLuks *luks);
+
+#define QCRYPTO_LUKS_CORRUPT(errp, ...)                                        \
+    qcrypto_error(errp, QCRYPTO_ERROR_CORRUPT_HEADER, __VA_ARGS__)
+
+/*
+ * A text field of n bytes: ends with a zero byte, no control characters.  out
+ * has n bytes.  name is for the error.
+ */
+int qcrypto_luks_text(const uint8_t *field, size_t n, const char *name,
+                      char *out, GError **errp);
+/* The key areas lie in [low, high) and do not overlap. */
+int qcrypto_luks_check_areas(const QCryptoLuks *luks, uint64_t low,
+                             uint64_t high, GError **errp);
+/* The first reason why it can not be opened stays. */
+void qcrypto_luks_set_problem(QCryptoLuks *luks, QCryptoErrorKind kind,
+                              const char *fmt, ...) G_GNUC_PRINTF(3, 4);
+/* Two ranges share bytes; neither wraps. */
+static inline bool qcrypto_luks_overlap(uint64_t a, uint64_t na, uint64_t b,
+                                        uint64_t nb)
+{
+    return a < b ? b - a < na : a - b < nb;
+}
 
 /*
  * LUKS2: the model from its JSON (takes a new reference), every rule of the
@@ -165,6 +198,20 @@ bool qcrypto_luks_digest_matches(const QCryptoLuksDigest *digest,
 int qcrypto_luks_slot_unlock(const QCryptoLuks *luks, QCryptoBlockIO *io,
                              unsigned slot, const uint8_t *pass, size_t npass,
                              uint8_t *key, GError **errp);
+/*
+ * From the options to the volume key (unlock.c): the slots by priority, or
+ * the one that is asked for, or the volume key itself.  What a slot would
+ * cost is predicted before it is spent.  key has KEY_MAX bytes.
+ */
+int qcrypto_luks_unlock(const QCryptoLuks *luks, QCryptoBlockIO *header,
+                        const QCryptoBlockOpenOptions *options, uint8_t *key,
+                        size_t *nkey, int *slot, GError **errp);
+/* UNSUPPORTED when this build lacks what all slots, or the data, need. */
+int qcrypto_luks_check_features(const QCryptoLuks *luks, GError **errp);
+/* The digest of the key that the segments are under, or NULL. */
+const QCryptoLuksDigest *qcrypto_luks_volume_digest(const QCryptoLuks *luks);
+/* "cipher_null-...": not encrypted */
+bool qcrypto_luks_cipher_is_null(const char *text);
 /*
  * The way there (luks-slots.c): fills slot->kdf.salt, derives, splits,
  * encrypts and writes the key area of a slot whose other members are set, and
