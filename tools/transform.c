@@ -27,7 +27,11 @@
 
 #include "crypto/base/error.h"
 #include "crypto/base/secure.h"
+#include "tools/newfile.h"
 #include "tools/progress.h"
+
+/* the least that is left out of a sparse file */
+#define HOLE ((size_t)4096)
 
 typedef struct Job {
     QCryptoTransform *t;
@@ -38,11 +42,7 @@ typedef struct Job {
     bool in_place;
     bool size_known;
     uint64_t size; /* offset of the end, where it is known */
-    char *temp;    /* the new file, as long as it has no final name */
-    char *target;  /* that name, links resolved */
-    mode_t mode;   /* of the new file, and its owner where they are given */
-    uid_t uid;
-    gid_t gid;
+    QCryptoNewFile new_file; /* its temp is NULL: out is none */
 
     GMutex input; /* in_stream: held by who reads */
     GMutex lock;  /* guards what follows */
@@ -270,6 +270,9 @@ static int read_chunk(Job *job, uint64_t offset, uint8_t *buf, size_t len,
     if (job->in_stream) {
         return 0; /* came with taking it */
     }
+    if (job->t->read) {
+        return job->t->read(job->t->opaque, offset, buf, len, errp);
+    }
     if (read_all(job, offset, buf, len, &got, errp) < 0) {
         return -1;
     }
@@ -282,9 +285,40 @@ static int read_chunk(Job *job, uint64_t offset, uint8_t *buf, size_t len,
     return 0;
 }
 
+static bool is_zero(const uint8_t *p, size_t n)
+{
+    return !p[0] && !memcmp(p, p + 1, n - 1);
+}
+
+/* Blocks of zeros are left out: the file has its length already. */
+static int write_sparse(Job *job, uint64_t offset, const uint8_t *buf,
+                        size_t len, GError **errp)
+{
+    size_t from = 0; /* of what is not written yet and no hole */
+
+    for (size_t at = 0; at < len; at += HOLE) {
+        const size_t n = MIN(len - at, HOLE);
+
+        if (is_zero(buf + at, n)) {
+            if (write_all(job, offset + from, buf + from, at - from, errp) <
+                0) {
+                return -1;
+            }
+            from = at + n;
+        }
+    }
+    return write_all(job, offset + from, buf + from, len - from, errp);
+}
+
 static int write_chunk(Job *job, uint64_t offset, const uint8_t *buf,
                        size_t len, GError **errp)
 {
+    if (job->t->write) {
+        return job->t->write(job->t->opaque, offset, buf, len, errp);
+    }
+    if (job->t->sparse && job->new_file.temp && job->size_known) {
+        return write_sparse(job, offset, buf, len, errp);
+    }
     if (job->out_stream) {
         g_mutex_lock(&job->lock);
         while (job->turn != offset && !job->error) {
@@ -315,7 +349,8 @@ static void *worker(void *opaque)
     while (!error) {
         if (take_chunk(job, buf, &offset, &len, &error) < 0 || len == 0 ||
             read_chunk(job, offset, buf, len, &error) < 0 ||
-            job->t->func(job->t->opaque, offset, buf, len, &error) < 0 ||
+            (job->t->func &&
+             job->t->func(job->t->opaque, offset, buf, len, &error) < 0) ||
             write_chunk(job, offset, buf, len, &error) < 0) {
             break;
         }
@@ -360,6 +395,11 @@ static int open_input(Job *job, struct stat *st, GError **errp)
 {
     const char *name = job->t->in;
 
+    if (job->t->read) {
+        job->size = job->t->size;
+        job->size_known = true;
+        return 0;
+    }
     if (!strcmp(name, "-")) {
         job->in = STDIN_FILENO;
         job->in_stream = true;
@@ -415,6 +455,35 @@ static int reserve(Job *job, const char *name, GError **errp)
     return 0;
 }
 
+static int check_start(const Job *job, GError **errp)
+{
+    if (job->t->start > job->size || job->t->start % job->t->unit) {
+        return qcrypto_error(errp, QCRYPTO_ERROR_INVALID_ARGUMENT,
+                             "cannot resume at byte %" PRIu64
+                             ": '%s' has %" PRIu64 ", in sectors of %zu",
+                             job->t->start, job->t->in, job->size,
+                             job->t->unit);
+    }
+    return 0;
+}
+
+/* A place that is there already, of so many bytes. */
+static int open_written(Job *job, GError **errp)
+{
+    job->in_place = true;
+    if (job->size_known && job->size > job->t->room) {
+        return qcrypto_error(errp, QCRYPTO_ERROR_INVALID_ARGUMENT,
+                             "'%s' has room for %" PRIu64
+                             " bytes, not %" PRIu64,
+                             job->t->out, job->t->room, job->size);
+    }
+    if (job->t->start && !job->size_known) {
+        return qcrypto_error(errp, QCRYPTO_ERROR_INVALID_ARGUMENT,
+                             "a stream cannot be resumed");
+    }
+    return check_start(job, errp);
+}
+
 static int open_in_place(Job *job, const struct stat *st, GError **errp)
 {
     const char *name = job->t->out;
@@ -426,11 +495,8 @@ static int open_in_place(Job *job, const struct stat *st, GError **errp)
     if (job->out < 0) {
         return io_error(errp, "open for writing", name, errno);
     }
-    if (job->t->start > job->size || job->t->start % job->t->unit) {
-        return qcrypto_error(errp, QCRYPTO_ERROR_INVALID_ARGUMENT,
-                             "cannot resume at byte %" PRIu64
-                             ": '%s' has %" PRIu64 ", in sectors of %zu",
-                             job->t->start, name, job->size, job->t->unit);
+    if (check_start(job, errp) < 0) {
+        return -1;
     }
     return S_ISREG(st->st_mode) ? reserve(job, name, errp) : 0;
 }
@@ -439,37 +505,17 @@ static int open_new_file(Job *job, const struct stat *st, GError **errp)
 {
     const char *name = job->t->out;
 
-    if (st) {
-        if (access(name, W_OK) < 0) {
-            return io_error(errp, "replace", name, errno);
-        }
-        job->target = realpath(name, NULL);
-        job->mode = st->st_mode & 07777;
-        job->uid = st->st_uid;
-        job->gid = st->st_gid;
-    } else {
-        mode_t mask = umask(0);
-
-        umask(mask);
-        job->target = strdup(name);
-        job->mode = 0666 & ~mask;
-        job->uid = (uid_t)-1;
-        job->gid = (gid_t)-1;
+    if (qcrypto_newfile_open(&job->new_file, name, st, 0666, errp) < 0) {
+        return -1;
     }
-    if (!job->target) {
-        return io_error(errp, "resolve", name, errno);
+    job->out = job->new_file.fd;
+    if (!job->t->sparse || !job->size_known) {
+        return reserve(job, name, errp);
     }
-
-    g_autofree char *dir = g_path_get_dirname(job->target);
-    g_autofree char *temp = g_build_filename(dir, ".qcrypto-XXXXXX", NULL);
-
-    /* nobody else reads it until it is complete */
-    job->out = g_mkstemp_full(temp, O_RDWR | O_CLOEXEC, 0600);
-    if (job->out < 0) {
-        return io_error(errp, "create a file in", dir, errno);
+    if (ftruncate(job->out, (off_t)job->size) < 0) {
+        return io_error(errp, "make room for", name, errno);
     }
-    job->temp = g_steal_pointer(&temp);
-    return reserve(job, name, errp);
+    return 0;
 }
 
 static int open_device(Job *job, const struct stat *st, GError **errp)
@@ -503,6 +549,9 @@ static int open_output(Job *job, const struct stat *in, GError **errp)
     const char *name = job->t->out;
     struct stat st;
 
+    if (job->t->write) {
+        return open_written(job, errp);
+    }
     if (!strcmp(name, "-")) {
         if (isatty(STDOUT_FILENO)) {
             return qcrypto_error(errp, QCRYPTO_ERROR_INVALID_ARGUMENT,
@@ -523,7 +572,7 @@ static int open_output(Job *job, const struct stat *in, GError **errp)
         }
     } else if (S_ISDIR(st.st_mode)) {
         return io_error(errp, "write", name, EISDIR);
-    } else if (job->size_known && same_file(in, &st)) {
+    } else if (job->in >= 0 && job->size_known && same_file(in, &st)) {
         return open_in_place(job, &st, errp);
     } else if (S_ISREG(st.st_mode)) {
         if (open_new_file(job, &st, errp) < 0) {
@@ -592,9 +641,11 @@ static void tell_state(Job *job)
     if (job->next == t->start) {
         g_string_append_printf(s, "; '%s' is unchanged", t->out);
     } else {
-        g_string_append_printf(
-            s, "; '%s' is %s up to byte %" PRIu64 " of %" PRIu64, t->out,
-            t->done, whole, job->size);
+        g_string_append_printf(s, "; '%s' is %s up to byte %" PRIu64, t->out,
+                               t->done, whole);
+        if (job->size_known) {
+            g_string_append_printf(s, " of %" PRIu64, job->size);
+        }
         if (whole < job->next) {
             g_string_append_printf(
                 s, ", mixed up to byte %" PRIu64 " and unchanged from there",
@@ -609,34 +660,15 @@ static void tell_state(Job *job)
     job->error->message = g_string_free(g_steal_pointer(&s), FALSE);
 }
 
-/* Gives the new file its name, or takes it away. */
 static int finish_output(Job *job, bool good, GError **errp)
 {
-    int ret = 0;
-
-    if (job->out > STDERR_FILENO) {
-        if (good && job->temp) {
-            /* only root can give a file away; anybody else keeps it */
-            if (fchown(job->out, job->uid, job->gid) < 0 && errno != EPERM) {
-                ret = io_error(errp, "set the owner of", job->temp, errno);
-            } else if (fchmod(job->out, job->mode) < 0) {
-                ret = io_error(errp, "set the mode of", job->temp, errno);
-            }
-        }
-        /* quotas and network file systems may speak up as late as here */
-        if (close(job->out) < 0 && good && ret == 0) {
-            ret = io_error(errp, "write", job->t->out, errno);
-        }
+    if (job->new_file.temp) {
+        return qcrypto_newfile_finish(&job->new_file, good, errp);
     }
-    if (job->temp) {
-        if (good && ret == 0 && rename(job->temp, job->target) < 0) {
-            ret = io_error(errp, "replace", job->target, errno);
-        }
-        if (!good || ret < 0) {
-            unlink(job->temp);
-        }
+    if (job->out > STDERR_FILENO && close(job->out) < 0 && good) {
+        return io_error(errp, "write", job->t->out, errno);
     }
-    return ret;
+    return 0;
 }
 
 int qcrypto_transform_run(QCryptoTransform *t, GError **errp)
@@ -662,7 +694,7 @@ int qcrypto_transform_run(QCryptoTransform *t, GError **errp)
                 cancel_error(&job.error);
             }
             if (job.error) {
-                if (job.in_place) {
+                if (job.in_place && !t->passing) {
                     tell_state(&job);
                 }
                 error = g_steal_pointer(&job.error);
@@ -680,8 +712,6 @@ int qcrypto_transform_run(QCryptoTransform *t, GError **errp)
         }
         release_signals();
     }
-    free(job.target);
-    g_free(job.temp);
     g_mutex_clear(&job.input);
     g_mutex_clear(&job.lock);
     g_cond_clear(&job.changed);

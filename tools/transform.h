@@ -15,6 +15,10 @@
  *   "-", a pipe  any             in order, until the input ends
  *   any          "-", a pipe     in order
  *
+ * Either side may be functions instead, over something that has offsets: a
+ * volume, say.  A side that is written so is there already and is changed in
+ * place.
+ *
  * Checks come before the first write: the length against the unit, room on
  * the disk (holes of a sparse file are data like any other), permissions.
  *
@@ -28,6 +32,7 @@
 #define QCRYPTO_TOOLS_TRANSFORM_H
 
 #include <glib.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -41,15 +46,30 @@
 typedef int QCryptoTransformFunc(void *opaque, uint64_t offset, uint8_t *buf,
                                  size_t len, GError **errp);
 
+/* Transfers all len bytes, or fails; called like the function above. */
+typedef int QCryptoTransformRead(void *opaque, uint64_t offset, uint8_t *buf,
+                                 size_t len, GError **errp);
+typedef int QCryptoTransformWrite(void *opaque, uint64_t offset,
+                                  const uint8_t *buf, size_t len,
+                                  GError **errp);
+
 typedef struct QCryptoTransform {
     const char *in;
     const char *out;
+    /* instead of the files of those names, which errors then still tell: the
+     * input, of so many bytes, and the output, with room for so many */
+    QCryptoTransformRead *read;
+    uint64_t size;
+    QCryptoTransformWrite *write;
+    uint64_t room;
+    bool passing; /* ... which goes away again when the work fails */
+    bool sparse; /* blocks of zeros become holes of a new file */
     size_t unit;    /* the length must be a multiple; divides the chunk */
     uint64_t start; /* in place alone: the bytes before are left alone */
     unsigned threads;
     const char *doing; /* "encrypting" */
     const char *done;  /* "encrypted" */
-    QCryptoTransformFunc *func;
+    QCryptoTransformFunc *func; /* NULL: the bytes stay as they are */
     void *opaque;
 
     /* filled in by _run */

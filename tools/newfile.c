@@ -1,0 +1,136 @@
+/*
+ * A file that gets its name when it is complete (newfile.h)
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#include "tools/newfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "crypto/base/error.h"
+
+static int io_error(GError **errp, const char *verb, const char *name,
+                    int number)
+{
+    return qcrypto_error(errp, QCRYPTO_ERROR_IO, "cannot %s '%s': %s", verb,
+                         name, g_strerror(number));
+}
+
+/* The name whose file a signal takes away; NULL: none. */
+static const char *volatile guarded;
+static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+static struct sigaction old_actions[G_N_ELEMENTS(signals)];
+
+static void on_signal(int number)
+{
+    if (guarded) {
+        unlink(guarded);
+    }
+    /* SA_RESETHAND: this one ends the process, as it would have */
+    raise(number);
+}
+
+void qcrypto_newfile_guard(const QCryptoNewFile *f)
+{
+    const struct sigaction remove = {.sa_handler = on_signal,
+                                     .sa_flags = (int)SA_RESETHAND};
+
+    guarded = f->temp;
+    for (size_t i = 0; i < G_N_ELEMENTS(signals); i++) {
+        sigaction(signals[i], NULL, &old_actions[i]);
+        if (old_actions[i].sa_handler != SIG_IGN) {
+            sigaction(signals[i], &remove, NULL);
+        }
+    }
+}
+
+static void end_guard(void)
+{
+    if (guarded) {
+        for (size_t i = 0; i < G_N_ELEMENTS(signals); i++) {
+            sigaction(signals[i], &old_actions[i], NULL);
+        }
+        guarded = NULL;
+    }
+}
+
+int qcrypto_newfile_open(QCryptoNewFile *f, const char *name,
+                         const struct stat *old, mode_t mode, GError **errp)
+{
+    *f = (QCryptoNewFile){.fd = -1};
+    if (old) {
+        if (access(name, W_OK) < 0) {
+            return io_error(errp, "replace", name, errno);
+        }
+        f->target = realpath(name, NULL);
+        f->mode = old->st_mode & 07777;
+        f->uid = old->st_uid;
+        f->gid = old->st_gid;
+    } else {
+        mode_t mask = umask(0);
+
+        umask(mask);
+        f->target = strdup(name);
+        f->mode = mode & ~mask;
+        f->uid = (uid_t)-1;
+        f->gid = (gid_t)-1;
+    }
+    if (!f->target) {
+        return io_error(errp, "resolve", name, errno);
+    }
+
+    g_autofree char *dir = g_path_get_dirname(f->target);
+    g_autofree char *temp = g_build_filename(dir, ".qcrypto-XXXXXX", NULL);
+
+    /* nobody else reads it until it is complete */
+    f->fd = g_mkstemp_full(temp, O_RDWR | O_CLOEXEC, 0600);
+    if (f->fd < 0) {
+        int number = errno;
+
+        free(f->target);
+        f->target = NULL;
+        return io_error(errp, "create a file in", dir, number);
+    }
+    f->temp = g_steal_pointer(&temp);
+    return 0;
+}
+
+int qcrypto_newfile_finish(QCryptoNewFile *f, bool good, GError **errp)
+{
+    int ret = 0;
+
+    if (f->fd >= 0) {
+        if (good) {
+            /* only root can give a file away; anybody else keeps it */
+            if (fchown(f->fd, f->uid, f->gid) < 0 && errno != EPERM) {
+                ret = io_error(errp, "set the owner of", f->temp, errno);
+            } else if (fchmod(f->fd, f->mode) < 0) {
+                ret = io_error(errp, "set the mode of", f->temp, errno);
+            }
+        }
+        /* quotas and network file systems may speak up as late as here */
+        if (close(f->fd) < 0 && good && ret == 0) {
+            ret = io_error(errp, "write", f->target, errno);
+        }
+        f->fd = -1;
+    }
+    if (f->temp) {
+        if (good && ret == 0 && rename(f->temp, f->target) < 0) {
+            ret = io_error(errp, "replace", f->target, errno);
+        }
+        if (!good || ret < 0) {
+            unlink(f->temp);
+        }
+        end_guard();
+    }
+    g_free(f->temp);
+    free(f->target);
+    f->temp = f->target = NULL;
+    return ret;
+}
