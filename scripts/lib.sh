@@ -15,7 +15,7 @@ build_packages=(gcc libc6-dev meson ninja-build pkg-config python3
                 libglib2.0-dev nettle-dev libgcrypt20-dev libgnutls28-dev
                 libargon2-dev libsodium-dev zlib1g-dev libdeflate-dev
                 libzstd-dev liblz4-dev libjansson-dev libssl-dev libisal-dev
-                libnbd-dev nbdkit-plugin-dev
+                libnbd-dev nbdkit-plugin-dev libnuma-dev
                 openssl)
 
 # what judges the generator's stream

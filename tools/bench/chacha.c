@@ -219,6 +219,7 @@ static bool peer_has(const QCryptoBenchPeer *peer, int alg, int mode)
 static int fit(QCryptoBenchCase *c, GError **errp G_GNUC_UNUSED)
 {
     c->request_bytes = (uint64_t)c->inputsize * c->sectors;
+    c->keybits = NKEY * 8;
     return 0;
 }
 
@@ -235,6 +236,11 @@ static int plan_one(const QCryptoBenchKind *kind,
                 : -1;
 }
 
+static bool knows(const char *name)
+{
+    return qcrypto_bench_alg(QCRYPTO_KIND_CHACHA, name) >= 0;
+}
+
 static int plan(const QCryptoBenchKind *kind,
                 const QCryptoBenchRequest *request, GPtrArray *groups,
                 GError **errp)
@@ -245,14 +251,14 @@ static int plan(const QCryptoBenchKind *kind,
 
     for (; *names; names++) {
         const bool all = !g_ascii_strcasecmp(*names, "all");
-        const QCryptoAlg *alg =
-            qcrypto_alg_from_name(QCRYPTO_KIND_CHACHA, *names);
+        const int alg = qcrypto_bench_alg(QCRYPTO_KIND_CHACHA, *names);
 
-        if (!alg && !all) {
+        if (alg < 0 && !all) {
             return qcrypto_error_unknown(errp, "ChaCha", *names);
         }
         for (int i = 0; i < QCRYPTO_CHACHA_ALGO__MAX; i++) {
-            if ((all || alg->id == i) &&
+            if ((all || alg == i) &&
+                qcrypto_bench_key_listed(request, NKEY * 8) &&
                 plan_one(kind, request, i, groups, errp) < 0) {
                 return -1;
             }
@@ -268,12 +274,15 @@ static const QCryptoBenchSize sizes[] = {
     {64, 1}, {256, 1}, {1024, 1}, {4096, 1}, {65536, 1},
 };
 
+static const char *const alt_names[] = {"CRYPTO_CHACHA", NULL};
+
 const QCryptoBenchKind qcrypto_bench_kind_chacha = {
     .name = "chacha",
-    .alt_name = "CRYPTO_CHACHA",
+    .alt_names = alt_names,
     .optypes = {"xor", "keystream"},
     .algorithms = algorithms,
     .sizes = sizes,
     .nsizes = G_N_ELEMENTS(sizes),
+    .knows = knows,
     .plan = plan,
 };

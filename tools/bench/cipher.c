@@ -587,12 +587,83 @@ static bool can_be(int alg, int mode)
            qcrypto_cipher_get_block_len((QCryptoCipherAlgo)alg) == 16;
 }
 
+/* What a name says; -1 or NULL: it leaves that open. */
+typedef struct CipherName {
+    int alg, mode;
+    const char *family; /* "aes", as dm-crypt has it */
+} CipherName;
+
+/* "aes-256" or "aes" */
+static bool parse_alg(const char *text, CipherName *name)
+{
+    const QCryptoAlg *a;
+
+    name->alg = qcrypto_cipher_algo_from_name(text);
+    name->family = NULL;
+    for (size_t i = 0;
+         name->alg < 0 && !name->family && (a = qcrypto_alg_at(i)); i++) {
+        if (a->kind == QCRYPTO_KIND_CIPHER && a->family &&
+            !g_ascii_strcasecmp(text, a->family)) {
+            name->family = a->family;
+        }
+    }
+    return name->alg >= 0 || name->family;
+}
+
+/* "aes-256-xts", "aes-256", "aes-xts", "aes", "xts(aes)", "all" */
+static bool parse_name(const char *text, CipherName *name)
+{
+    const size_t n = strlen(text);
+    const char *open = strchr(text, '(');
+    const char *dash = strrchr(text, '-');
+    g_autofree char *alg = NULL;
+    g_autofree char *mode = NULL;
+
+    name->mode = -1;
+    if (!g_ascii_strcasecmp(text, "all")) {
+        name->alg = -1;
+        name->family = NULL;
+        return true;
+    }
+    if (open && text[n - 1] == ')') {
+        alg = g_strndup(open + 1, (gsize)(text + n - 2 - open));
+        mode = g_strndup(text, (gsize)(open - text));
+    } else if (parse_alg(text, name)) {
+        return true;
+    } else if (dash) {
+        alg = g_strndup(text, (gsize)(dash - text));
+        mode = g_strdup(dash + 1);
+    }
+    if (!alg) {
+        return false;
+    }
+    name->mode = qcrypto_cipher_mode_from_name(mode);
+    return name->mode >= 0 && parse_alg(alg, name);
+}
+
+static bool knows(const char *text)
+{
+    CipherName name;
+
+    return parse_name(text, &name);
+}
+
+static bool is_meant(const CipherName *name, int alg)
+{
+    return name->family ? !strcmp(qcrypto_alg(QCRYPTO_KIND_CIPHER, alg)->family,
+                                  name->family)
+                        : name->alg < 0 || name->alg == alg;
+}
+
 /* Every mode of the request that the algorithm can have. */
-static int plan_modes(Planner *p, int alg, GError **errp)
+static int plan_modes(Planner *p, const CipherName *name, int alg,
+                      GError **errp)
 {
     for (int mode = 0; mode < QCRYPTO_CIPHER_MODE__MAX; mode++) {
         if (can_be(alg, mode) &&
-            qcrypto_bench_listed(p->req->modes, qcrypto_mode_name(mode)) &&
+            (name->mode < 0
+                 ? qcrypto_bench_listed(p->req->modes, qcrypto_mode_name(mode))
+                 : mode == name->mode) &&
             plan_one(p, alg, mode, errp) < 0) {
             return -1;
         }
@@ -600,37 +671,37 @@ static int plan_modes(Planner *p, int alg, GError **errp)
     return 0;
 }
 
-/* "aes-256-xts", "aes-256" or "all" */
-static int plan_name(Planner *p, const char *name, GError **errp)
+static int plan_name(Planner *p, const char *text, GError **errp)
 {
-    const char *dash = strrchr(name, '-');
-    int alg = qcrypto_cipher_algo_from_name(name);
+    g_autoptr(GString) sizes = g_string_new(NULL);
+    CipherName name;
+    bool found = false;
 
-    if (!g_ascii_strcasecmp(name, "all")) {
-        for (int a = 0; a < QCRYPTO_CIPHER_ALGO__MAX; a++) {
-            if (plan_modes(p, a, errp) < 0) {
+    if (!parse_name(text, &name)) {
+        return qcrypto_error_unknown(errp, "cipher", text);
+    }
+    for (int a = 0; a < QCRYPTO_CIPHER_ALGO__MAX; a++) {
+        const unsigned bits = qcrypto_alg(QCRYPTO_KIND_CIPHER, a)->key_len * 8u;
+
+        if (!is_meant(&name, a)) {
+            continue;
+        }
+        if (name.mode >= 0 && !can_be(a, name.mode)) {
+            return qcrypto_error_unsupported(
+                errp, text, "XTS needs a cipher with blocks of 16 bytes");
+        }
+        g_string_append_printf(sizes, "%s%u", sizes->len ? ", " : "", bits);
+        if (qcrypto_bench_key_listed(p->req, bits)) {
+            found = true;
+            if (plan_modes(p, &name, a, errp) < 0) {
                 return -1;
             }
         }
-        return 0;
     }
-    if (alg >= 0) {
-        return plan_modes(p, alg, errp);
-    }
-    if (dash) {
-        g_autofree char *prefix = g_strndup(name, (gsize)(dash - name));
-        int mode = qcrypto_cipher_mode_from_name(dash + 1);
-
-        alg = qcrypto_cipher_algo_from_name(prefix);
-        if (alg >= 0 && mode >= 0 && !can_be(alg, mode)) {
-            return qcrypto_error_unsupported(
-                errp, name, "XTS needs a cipher with blocks of 16 bytes");
-        }
-        if (alg >= 0 && mode >= 0) {
-            return plan_one(p, alg, mode, errp);
-        }
-    }
-    return qcrypto_error_unknown(errp, "cipher", name);
+    return found ? 0
+                 : qcrypto_error(errp, QCRYPTO_ERROR_INVALID_ARGUMENT,
+                                 "--keysize: %s has keys of %s bits, not %u",
+                                 text, sizes->str, p->req->keybits[0]);
 }
 
 int qcrypto_bench_cipher_plan(const QCryptoBenchKind *kind,
@@ -669,6 +740,7 @@ static int fit(QCryptoBenchCase *c, GError **errp)
     const size_t block =
         qcrypto_cipher_get_block_len((QCryptoCipherAlgo)c->alg);
 
+    c->keybits = qcrypto_alg(QCRYPTO_KIND_CIPHER, c->alg)->key_len * 8u;
     if (c->flags & QCRYPTO_BENCH_BOUND) {
         c->request_bytes = RAW_REQUEST;
         return 0;
@@ -706,13 +778,17 @@ static const QCryptoBenchSize sizes[] = {
     {512, 1}, {4096, 1}, {16384, 1}, {65536, 1}, {512, 8},
 };
 
+static const char *const alt_names[] = {"CRYPTO_CIPHER", "CRYPTO_SKCIPHER",
+                                        NULL};
+
 const QCryptoBenchKind qcrypto_bench_kind_cipher = {
     .name = "cipher",
-    .alt_name = "CRYPTO_CIPHER",
+    .alt_names = alt_names,
     .own = RAW,
     .optypes = {"encrypt", "decrypt"},
     .algorithms = algorithms,
     .sizes = sizes,
     .nsizes = G_N_ELEMENTS(sizes),
+    .knows = knows,
     .plan = cipher_plan,
 };

@@ -327,6 +327,13 @@ static int plan_one(const QCryptoBenchKind *kind,
                 : -1;
 }
 
+static bool knows(const char *name)
+{
+    int level;
+
+    return parse_name(name, &level) >= 0;
+}
+
 static int plan(const QCryptoBenchKind *kind,
                 const QCryptoBenchRequest *request, GPtrArray *groups,
                 GError **errp)
@@ -362,12 +369,16 @@ static const char *const algorithms[] = {"zlib-deflate", "deflate", "zstd",
 
 static const QCryptoBenchSize sizes[] = {{1024, 1}, {8192, 1}, {65536, 1}};
 
+static const char *const alt_names[] = {"CRYPTO_COMPRESS", "CRYPTO_COMP",
+                                        "CRYPTO_ACOMP", "CRYPTO_SCOMP", NULL};
+
 const QCryptoBenchKind qcrypto_bench_kind_compress = {
     .name = "compress",
-    .alt_name = "CRYPTO_COMPRESS",
+    .alt_names = alt_names,
     .optypes = {"compress", "decompress"},
     .algorithms = algorithms,
     .sizes = sizes,
     .nsizes = G_N_ELEMENTS(sizes),
+    .knows = knows,
     .plan = plan,
 };

@@ -20,42 +20,66 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The first are perf's events, the last two getrusage's. */
-enum { EVENTS = QCRYPTO_BENCH_USER_NS };
+#include "tools/bench/engine.h"
+
+/* The first are perf's events, the others getrusage's, which counts the same
+ * for every user. */
+enum {
+    EVENTS = QCRYPTO_BENCH_PAGE_FAULTS,
+    USAGES = QCRYPTO_BENCH_NCOUNTERS - EVENTS
+};
 
 static const struct {
     uint32_t type;
     uint64_t config;
 } events[EVENTS] = {
-    {PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES},
-    {PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS},
-    {PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_INSTRUCTIONS},
-    {PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_MISSES},
-    {PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES},
-    {PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK},
-    {PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS},
-    {PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES},
+    [QCRYPTO_BENCH_CYCLES] = {PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES},
+    [QCRYPTO_BENCH_INSTRUCTIONS] = {PERF_TYPE_HARDWARE,
+                                    PERF_COUNT_HW_INSTRUCTIONS},
+    [QCRYPTO_BENCH_BRANCHES] = {PERF_TYPE_HARDWARE,
+                                PERF_COUNT_HW_BRANCH_INSTRUCTIONS},
+    [QCRYPTO_BENCH_BRANCH_MISSES] = {PERF_TYPE_HARDWARE,
+                                     PERF_COUNT_HW_BRANCH_MISSES},
+    [QCRYPTO_BENCH_CACHE_MISSES] = {PERF_TYPE_HARDWARE,
+                                    PERF_COUNT_HW_CACHE_MISSES},
+    [QCRYPTO_BENCH_TASK_CLOCK_NS] = {PERF_TYPE_SOFTWARE,
+                                     PERF_COUNT_SW_TASK_CLOCK},
 };
 
 const char *const qcrypto_bench_counter_names[QCRYPTO_BENCH_NCOUNTERS] = {
-    "cycles",       "instructions",  "branches",    "branch_misses",
-    "cache_misses", "task_clock_ns", "page_faults", "context_switches",
-    "user_ns",      "system_ns",
+    [QCRYPTO_BENCH_CYCLES] = "cycles",
+    [QCRYPTO_BENCH_INSTRUCTIONS] = "instructions",
+    [QCRYPTO_BENCH_BRANCHES] = "branches",
+    [QCRYPTO_BENCH_BRANCH_MISSES] = "branch_misses",
+    [QCRYPTO_BENCH_CACHE_MISSES] = "cache_misses",
+    [QCRYPTO_BENCH_TASK_CLOCK_NS] = "task_clock_ns",
+    [QCRYPTO_BENCH_PAGE_FAULTS] = "page_faults",
+    [QCRYPTO_BENCH_CONTEXT_SWITCHES] = "context_switches",
+    [QCRYPTO_BENCH_USER_NS] = "user_ns",
+    [QCRYPTO_BENCH_SYSTEM_NS] = "system_ns",
 };
 
-/* Nanoseconds of all threads, in user space and in the kernel. */
-static void get_times(uint64_t times[2])
+static uint64_t ns_of(const struct timeval *t)
+{
+    return (uint64_t)t->tv_sec * 1000000000u + (uint64_t)t->tv_usec * 1000u;
+}
+
+/* Of all threads, those that have ended included. */
+static void get_usage(uint64_t usage[USAGES])
 {
     struct rusage u;
 
     getrusage(RUSAGE_SELF, &u);
-    times[0] = (uint64_t)u.ru_utime.tv_sec * 1000000000u +
-               (uint64_t)u.ru_utime.tv_usec * 1000u;
-    times[1] = (uint64_t)u.ru_stime.tv_sec * 1000000000u +
-               (uint64_t)u.ru_stime.tv_usec * 1000u;
+    usage[QCRYPTO_BENCH_PAGE_FAULTS - EVENTS] =
+        (uint64_t)u.ru_minflt + (uint64_t)u.ru_majflt;
+    usage[QCRYPTO_BENCH_CONTEXT_SWITCHES - EVENTS] =
+        (uint64_t)u.ru_nvcsw + (uint64_t)u.ru_nivcsw;
+    usage[QCRYPTO_BENCH_USER_NS - EVENTS] = ns_of(&u.ru_utime);
+    usage[QCRYPTO_BENCH_SYSTEM_NS - EVENTS] = ns_of(&u.ru_stime);
 }
 
-static int open_event(size_t i)
+/* An unprivileged user may not count what the kernel does. */
+static int open_event(size_t i, bool kernel)
 {
     struct perf_event_attr attr = {
         .type = events[i].type,
@@ -63,8 +87,7 @@ static int open_event(size_t i)
         .config = events[i].config,
         .disabled = 1,
         .inherit = 1,
-        /* what an unprivileged user may count */
-        .exclude_kernel = events[i].type == PERF_TYPE_HARDWARE,
+        .exclude_kernel = !kernel,
         .exclude_hv = 1,
         .read_format =
             PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
@@ -82,8 +105,14 @@ static bool read_event(int fd, uint64_t v[3])
 
 void qcrypto_bench_counters_open(QCryptoBenchCounterSet *set)
 {
+    set->kernel = true;
     for (size_t i = 0; i < EVENTS; i++) {
-        set->fd[i] = open_event(i);
+        set->fd[i] = open_event(i, set->kernel);
+        if (set->fd[i] < 0 && set->kernel) {
+            set->fd[i] = open_event(i, false);
+            /* whoever is refused one is refused all, beginning with cycles */
+            set->kernel = set->fd[i] < 0;
+        }
     }
 }
 
@@ -91,7 +120,7 @@ void qcrypto_bench_counters_start(QCryptoBenchCounterSet *set)
 {
     uint64_t v[3];
 
-    get_times(set->times);
+    get_usage(set->usage);
     for (size_t i = 0; i < EVENTS; i++) {
         if (set->fd[i] >= 0) {
             set->base[i] = read_event(set->fd[i], v) ? v[0] : 0;
@@ -103,18 +132,19 @@ void qcrypto_bench_counters_start(QCryptoBenchCounterSet *set)
 void qcrypto_bench_counters_stop(const QCryptoBenchCounterSet *set,
                                  uint64_t bytes, QCryptoBenchCounters *sums)
 {
-    uint64_t times[2];
+    uint64_t usage[USAGES];
 
     for (size_t i = 0; i < EVENTS; i++) {
         if (set->fd[i] >= 0) {
             ioctl(set->fd[i], PERF_EVENT_IOC_DISABLE, 0);
         }
     }
-    get_times(times);
+    get_usage(usage);
     sums->bytes += bytes;
-    for (size_t i = 0; i < 2; i++) {
+    sums->kernel = set->kernel;
+    for (size_t i = 0; i < USAGES; i++) {
         sums->have[EVENTS + i] = true;
-        sums->value[EVENTS + i] += times[i] - set->times[i];
+        sums->value[EVENTS + i] += usage[i] - set->usage[i];
     }
     for (size_t i = 0; i < EVENTS; i++) {
         /* the times grow over all starts and so give the mean share, which is
@@ -148,7 +178,7 @@ char *qcrypto_bench_counters_missing(void)
     int reason = 0;
 
     for (size_t i = 0; i < EVENTS; i++) {
-        int fd = open_event(i);
+        int fd = open_event(i, false);
 
         if (fd >= 0) {
             close(fd);
@@ -163,4 +193,39 @@ char *qcrypto_bench_counters_missing(void)
     }
     return g_strdup_printf("this host does not count %s (perf_event_open: %s)",
                            names->str, g_strerror(reason));
+}
+
+/*
+ * Additions of two registers, since some CPUs fold those of a constant.
+ * Whoever interrupts makes a round longer, so the shortest one counts.
+ */
+#if defined(__x86_64__)
+#define ADD "add %1, %0\n\t"
+#elif defined(__aarch64__)
+#define ADD "add %0, %0, %1\n\t"
+#endif
+
+double qcrypto_bench_frequency_estimate(void)
+{
+#ifdef ADD
+    enum { ROUNDS = 100, LOOPS = 200, UNROLLED = 100 };
+    uint64_t best = UINT64_MAX, sum = 1, one = 1;
+
+    for (int round = 0; round < ROUNDS; round++) {
+        const uint64_t start = qcrypto_bench_clock();
+
+        for (int i = 0; i < LOOPS; i++) {
+#define TEN ADD ADD ADD ADD ADD ADD ADD ADD ADD ADD
+            __asm__ volatile(TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN
+                             : "+r"(sum)
+                             : "r"(one)
+                             : "cc");
+#undef TEN
+        }
+        best = MIN(best, qcrypto_bench_clock() - start);
+    }
+    return qcrypto_bench_rate((uint64_t)LOOPS * UNROLLED, best);
+#else
+    return 0;
+#endif
 }

@@ -7,9 +7,12 @@
 
 #include <math.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+#include "crypto/base/error.h"
 
 #define NS_PER_SEC 1000000000.0
 
@@ -23,6 +26,8 @@
 #define BOUND_MARGIN 1.03
 /* and how often the two are measured again before that is held against it */
 #define BOUND_RETRIES 20
+/* The same for N threads against N times one. */
+#define THREADS_MARGIN 1.1
 
 uint64_t qcrypto_bench_clock(void)
 {
@@ -132,7 +137,9 @@ typedef struct Gate {
 
 typedef struct Worker {
     const QCryptoBenchCase *c;
+    const QCryptoBenchPlan *plan;
     void *state;
+    unsigned index;
     Gate *gate; /* NULL: alone */
     uint64_t (*clock)(void);
     uint64_t total; /* requests to do; 0: until time is up */
@@ -141,8 +148,81 @@ typedef struct Worker {
     uint64_t ns;    /* the time of all */
     /* what came of it */
     uint64_t start, end, calls, batches, ticks;
+    unsigned in_flight; /* now, */
+    unsigned most;      /* and at most */
+    uint64_t submitted;
     GError *error;
 } Worker;
+
+/* Puts the calling thread where thread @index belongs. */
+static int place(const QCryptoBenchPlan *plan, unsigned index, GError **errp)
+{
+    cpu_set_t set;
+
+    if (!plan->ncpus) {
+        return 0;
+    }
+    CPU_ZERO(&set);
+    CPU_SET((size_t)plan->cpus[index % plan->ncpus], &set);
+    return pthread_setaffinity_np(pthread_self(), sizeof set, &set)
+               ? qcrypto_error(errp, QCRYPTO_ERROR_BACKEND_UNAVAILABLE,
+                               "cannot run on CPU %d",
+                               plan->cpus[index % plan->ncpus])
+               : 0;
+}
+
+static bool is_asynchronous(const QCryptoBenchCase *c)
+{
+    return c->reqnum > 1 && c->ops->submit;
+}
+
+static int reap(Worker *w, GError **errp)
+{
+    const int n = w->c->ops->reap(w->state, errp);
+
+    if (n > 0) {
+        w->in_flight -= (unsigned)n;
+        w->calls += (uint64_t)n;
+    }
+    return n < 0 ? -1 : 0;
+}
+
+/*
+ * At least so many requests more; those in flight stay in flight.  No more
+ * are submitted than there are in all.
+ */
+static int requests(Worker *w, uint64_t calls)
+{
+    const uint64_t goal = w->calls + calls;
+
+    if (!is_asynchronous(w->c)) {
+        w->most = 1;
+        w->calls = goal;
+        return w->c->ops->run(w->state, calls, &w->error);
+    }
+    while (w->calls < goal) {
+        while (w->in_flight < w->c->reqnum &&
+               (!w->total || w->submitted < w->total)) {
+            if (w->c->ops->submit(w->state, &w->error) < 0) {
+                return -1;
+            }
+            w->submitted++;
+            w->in_flight++;
+        }
+        w->most = MAX(w->most, w->in_flight);
+        if (reap(w, &w->error) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* Waits for what is in flight, after an error too. */
+static void drain(Worker *w)
+{
+    while (w->in_flight && reap(w, w->error ? NULL : &w->error) == 0) {
+    }
+}
 
 static bool gate_pass(Gate *gate)
 {
@@ -177,16 +257,19 @@ static gpointer worker_run(gpointer opaque)
     uint64_t batch = w->total ? w->total : w->batch;
     uint64_t first, last;
 
-    if (w->gate && !gate_pass(w->gate)) {
-        return NULL;
+    if (w->gate) {
+        place(w->plan, w->index, &w->error);
+        if (!gate_pass(w->gate) || w->error) {
+            return NULL;
+        }
     }
     w->start = w->end = w->clock();
     first = ticks();
     do {
-        if (w->c->ops->run(w->state, batch, &w->error) < 0) {
+        if (requests(w, batch) < 0) {
+            drain(w);
             return NULL;
         }
-        w->calls += batch;
         w->batches++;
         last = w->end;
         w->end = w->clock();
@@ -194,6 +277,10 @@ static gpointer worker_run(gpointer opaque)
             batch *= 2;
         }
     } while (!w->total && w->end - w->start < w->ns);
+    if (w->in_flight) {
+        drain(w);
+        w->end = w->clock();
+    }
     w->ticks = ticks() - first;
     return NULL;
 }
@@ -287,12 +374,10 @@ static void set_up(Runner *r)
     }
     r->states = g_new0(void *, r->c->threadnum);
     for (unsigned i = 0; i < r->c->threadnum; i++) {
-        r->states[i] = r->c->ops->setup(r->c, &error);
-        if (!r->states[i]) {
-            fail_with(r, "", error);
-            return;
-        }
-        if (r->c->ops->verify(r->states[i], &error) < 0) {
+        /* memory is that of the node which touches it first */
+        if (place(r->plan, i, &error) < 0 ||
+            !(r->states[i] = r->c->ops->setup(r->c, &error)) ||
+            r->c->ops->verify(r->states[i], &error) < 0) {
             fail_with(r, "", error);
             return;
         }
@@ -320,6 +405,20 @@ static void tear_down(Runner *r)
     }
 }
 
+/* So many requests of the first thread, from the first to the last. */
+static int run_calls(Runner *r, uint64_t calls)
+{
+    Worker w = {.c = r->c, .state = r->states[0], .total = calls};
+
+    requests(&w, calls);
+    drain(&w);
+    if (w.error) {
+        fail_with(r, "", w.error);
+        return -1;
+    }
+    return 0;
+}
+
 /*
  * How many requests fill the time between two clock reads: a sixteenth of a
  * sample, so that the sample ends when it should, but not less than keeps
@@ -330,7 +429,6 @@ static void calibrate(Runner *r)
 {
     double target = r->plan->seconds * NS_PER_SEC / 16;
     uint64_t calls = 1, ns = 0;
-    GError *error = NULL;
 
     if (r->plan->loop) {
         r->batch = r->plan->loop;
@@ -340,15 +438,13 @@ static void calibrate(Runner *r)
     target = MAX(target, r->clock_cost * CLOCK_SHARE);
     target = MAX(target, 1.0);
     /* The first request of an object may fault its pages in: not counted. */
-    if (r->c->ops->run(r->states[0], 1, &error) < 0) {
-        fail_with(r, "", error);
+    if (run_calls(r, 1) < 0) {
         return;
     }
     for (;;) {
         uint64_t start = r->clock();
 
-        if (r->c->ops->run(r->states[0], calls, &error) < 0) {
-            fail_with(r, "", error);
+        if (run_calls(r, calls) < 0) {
             return;
         }
         ns = r->clock() - start;
@@ -393,6 +489,8 @@ static void sample(Runner *r, double seconds, bool keep)
         Worker *w = &workers[n];
 
         w->c = c;
+        w->plan = plan;
+        w->index = i;
         w->state = r->states[i];
         w->clock = r->clock;
         w->total = plan->fixed_bytes ? share(total, c->threadnum, i) : 0;
@@ -423,6 +521,7 @@ static void sample(Runner *r, double seconds, bool keep)
         s.thread_max = MAX(s.thread_max, rate);
         batches += w->batches;
         busy += w->end - w->start;
+        r->result->in_flight = MAX(r->result->in_flight, w->most);
     }
     s.ns = end - start;
     s.bytes = s.calls * c->request_bytes;
@@ -474,6 +573,27 @@ static QCryptoBenchStats stats_of(const double *values, unsigned n)
     return s;
 }
 
+/* By the CPU's own count where there is one, else by the time-stamp's. */
+static double cycles_per_byte(const QCryptoBenchResult *r)
+{
+    const QCryptoBenchCounters *c = &r->counters;
+
+    if (c->have[QCRYPTO_BENCH_CYCLES] && c->bytes) {
+        return (double)c->value[QCRYPTO_BENCH_CYCLES] / (double)c->bytes;
+    }
+    return r->best.bytes ? (double)r->best.ticks / (double)r->best.bytes : 0;
+}
+
+/* Hz: counted, where the counters saw all that the task clock saw. */
+static double frequency_of(const QCryptoBenchCounters *c, double estimate)
+{
+    const uint64_t ns = c->value[QCRYPTO_BENCH_TASK_CLOCK_NS];
+
+    return c->have[QCRYPTO_BENCH_CYCLES] && c->kernel && ns
+               ? qcrypto_bench_rate(c->value[QCRYPTO_BENCH_CYCLES], ns)
+               : estimate;
+}
+
 static void conclude(Runner *r)
 {
     const QCryptoBenchSample *s = (const void *)r->samples->data;
@@ -493,10 +613,7 @@ static void conclude(Runner *r)
     }
     result->bytes_per_sec = stats_of(bytes, n);
     result->ops_per_sec = stats_of(calls, n);
-    if (result->best.bytes) {
-        result->ticks_per_byte =
-            (double)result->best.ticks / (double)result->best.bytes;
-    }
+    result->cycles_per_byte = cycles_per_byte(result);
 }
 
 /*
@@ -546,20 +663,27 @@ size_t qcrypto_bench_group(QCryptoBenchCase *const *cases, size_t n,
     uint64_t (*clock)(void) = plan->clock ? plan->clock : qcrypto_bench_clock;
     double cost = qcrypto_bench_clock_cost(clock);
     uint64_t step = clock_step(clock);
+    const bool bound = plan->ncpus > 0;
+    cpu_set_t before;
+    double frequency = 0;
     size_t failures = 0;
 
+    if (bound) {
+        pthread_getaffinity_np(pthread_self(), sizeof before, &before);
+    }
     memset(results, 0, n * sizeof *results);
     for (size_t i = 0; i < n; i++) {
         Runner *r = &runners[i];
 
         r->c = results[i].c = cases[i];
-        r->plan = plan;
+        r->plan = results[i].plan = plan;
         r->clock = clock;
         r->clock_cost = cost;
         r->clock_step = step;
         r->samples = g_array_new(FALSE, FALSE, sizeof(QCryptoBenchSample));
         r->result = &results[i];
         set_up(r);
+        place(plan, 0, NULL);
         if (!r->result->failed && plan->fixed_bytes &&
             (!r->c->request_bytes ||
              qcrypto_bench_fixed(plan->fixed_bytes, r->c) %
@@ -595,6 +719,10 @@ size_t qcrypto_bench_group(QCryptoBenchCase *const *cases, size_t n,
         }
     }
     hold_bounds(runners, n);
+    if (!plan->fixed_bytes) {
+        /* while the core is still as warm as it was */
+        frequency = qcrypto_bench_frequency_estimate();
+    }
     for (size_t i = 0; i < n; i++) {
         Runner *r = &runners[i];
         GError *error = NULL;
@@ -605,6 +733,8 @@ size_t qcrypto_bench_group(QCryptoBenchCase *const *cases, size_t n,
             }
         }
         r->result->verified = !r->result->failed;
+        r->result->loop = r->batch;
+        r->result->frequency = frequency_of(&r->result->counters, frequency);
         failures += r->result->failed != NULL;
         if (r->counting) {
             qcrypto_bench_counters_close(&r->set);
@@ -614,7 +744,43 @@ size_t qcrypto_bench_group(QCryptoBenchCase *const *cases, size_t n,
             (void *)g_array_free(r->samples, r->samples->len == 0);
         tear_down(r);
     }
+    if (bound) {
+        pthread_setaffinity_np(pthread_self(), sizeof before, &before);
+    }
     return failures;
+}
+
+/* The same work, but for the number of threads. */
+static bool is_alike(const QCryptoBenchResult *a, const QCryptoBenchResult *b)
+{
+    const QCryptoBenchCase *x = a->c, *y = b->c;
+
+    return a->plan == b->plan && x->algtype == y->algtype && x->op == y->op &&
+           x->inputsize == y->inputsize && x->sectors == y->sectors &&
+           x->reqnum == y->reqnum && x->keybits == y->keybits &&
+           x->inplace == y->inplace && !strcmp(x->algorithm, y->algorithm) &&
+           !strcmp(x->provider, y->provider) && !g_strcmp0(x->impl, y->impl);
+}
+
+void qcrypto_bench_doubt(QCryptoBenchResult *results, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        QCryptoBenchResult *r = &results[i];
+
+        for (size_t j = 0; j < n && r->c->threadnum > 1 && !r->failed; j++) {
+            const QCryptoBenchResult *one = &results[j];
+            const double limit = one->ops_per_sec.best * r->c->threadnum;
+
+            if (one->c->threadnum != 1 || one->failed || !is_alike(r, one) ||
+                r->ops_per_sec.best <= limit * THREADS_MARGIN) {
+                continue;
+            }
+            g_free(r->doubt);
+            r->doubt = g_strdup_printf(
+                "impossible: %u threads do %.1f times what one does",
+                r->c->threadnum, r->ops_per_sec.best / one->ops_per_sec.best);
+        }
+    }
 }
 
 void qcrypto_bench_result_clear(QCryptoBenchResult *r)
@@ -622,6 +788,7 @@ void qcrypto_bench_result_clear(QCryptoBenchResult *r)
     g_free(r->provider);
     g_free(r->impl);
     g_free(r->failed);
+    g_free(r->doubt);
     g_free(r->samples);
     memset(r, 0, sizeof *r);
 }

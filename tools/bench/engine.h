@@ -27,8 +27,11 @@
  *     on the clock and nothing else is run;
  *   - bytes are those of requests that have ended; set-up is outside;
  *   - threads wait for each other at a barrier, and each has an object and
- *     buffers of its own.  The rate is all bytes over the time from the
- *     first start to the last end.
+ *     buffers of its own, made and used on the CPU that the plan gives it.
+ *     The rate is all bytes over the time from the first start to the last
+ *     end;
+ *   - with reqnum > 1 each thread keeps so many requests in flight, where the
+ *     operation can (ops.submit); a sample ends when all of them have.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -56,7 +59,14 @@ typedef struct QCryptoBenchOps {
     int (*verify)(void *state, GError **errp);
     /* The timed work: so many requests. */
     int (*run)(void *state, uint64_t calls, GError **errp);
-    /* What run left behind is right. */
+    /*
+     * The same with reqnum requests in flight: starts one, and waits until at
+     * least one has ended; returns how many did, or -1.  There are never more
+     * than reqnum.  NULL: the operation is synchronous.
+     */
+    int (*submit)(void *state, GError **errp);
+    int (*reap)(void *state, GError **errp);
+    /* What run, or submit, left behind is right. */
     int (*check)(void *state, GError **errp);
     /* After verify: how many times smaller the output is; NULL: no matter. */
     double (*ratio)(const void *state);
@@ -95,6 +105,8 @@ struct QCryptoBenchCase {
     size_t sectors;   /* data units in one request */
     unsigned sources; /* inputs of a data unit, each of inputsize; 0: one */
     unsigned threadnum;
+    unsigned reqnum;  /* requests in flight, a thread; 0 and 1: one */
+    unsigned keybits; /* of the key, 0: there is none, or it is no matter */
     bool inplace;
     uint64_t request_bytes; /* counted for one request: the units, but for a
                              * bound, which rounds up */
@@ -128,6 +140,10 @@ typedef struct QCryptoBenchPlan {
     uint64_t loop;        /* requests between two clock reads, 0: calibrate */
     unsigned repeat;      /* samples, at least 1 */
     bool counters;        /* open the CPU's counters */
+    /* thread i runs on cpus[i % ncpus]; none: where the kernel puts it */
+    uint64_t numamask; /* that they come from */
+    const int *cpus;
+    size_t ncpus;
     /* nanoseconds; NULL: CLOCK_MONOTONIC_RAW.  For tests. */
     uint64_t (*clock)(void);
     /* called before each sample when not NULL */
@@ -152,7 +168,9 @@ typedef struct QCryptoBenchSample {
 
 typedef struct QCryptoBenchResult {
     const QCryptoBenchCase *c;
-    char *provider; /* that really ran */
+    const QCryptoBenchPlan *plan;
+    const char *runset; /* whose it is, or NULL; the caller's to set */
+    char *provider;     /* that really ran */
     char *impl;
     char *failed; /* why there is no number, or NULL */
     bool verified;
@@ -161,7 +179,11 @@ typedef struct QCryptoBenchResult {
     QCryptoBenchStats bytes_per_sec;
     QCryptoBenchStats ops_per_sec;
     QCryptoBenchSample best; /* the sample of bytes_per_sec.best */
-    double ticks_per_byte;   /* of that sample; 0: unknown */
+    double cycles_per_byte;  /* 0: unknown */
+    double frequency;        /* of the core, Hz, an estimate; 0: unknown */
+    uint64_t loop;           /* requests between two clock reads */
+    unsigned in_flight;      /* most requests that a thread had under way */
+    char *doubt;             /* why not to believe the number, or NULL */
     double ratio;            /* of ops.ratio; 0: none */
     QCryptoBenchCounters counters;
 } QCryptoBenchResult;
@@ -174,6 +196,12 @@ size_t qcrypto_bench_group(QCryptoBenchCase *const *cases, size_t n,
                            const QCryptoBenchPlan *plan,
                            QCryptoBenchResult *results);
 void qcrypto_bench_result_clear(QCryptoBenchResult *r);
+
+/*
+ * Sets the doubt of results that are impossible beside others: N threads
+ * that do more than N times what one does.
+ */
+void qcrypto_bench_doubt(QCryptoBenchResult *results, size_t n);
 
 /* Units or bytes per second; 0 when no time has passed. */
 double qcrypto_bench_rate(uint64_t n, uint64_t ns);

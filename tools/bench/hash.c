@@ -25,10 +25,13 @@
 #include "crypto/core/hash.h"
 #include "crypto/core/select.h"
 
+/* of HMAC: longer ones would be hashed first */
+#define MAX_KEYBITS 8192
+
 /* What is particular about one of the kinds. */
 typedef struct HashKind {
     QCryptoKind rows;
-    size_t nkey;
+    unsigned keybits; /* unless others are asked for; 0: without a key */
     const QCryptoBenchHashPeer *(*peer)(const QCryptoBenchPeer *peer);
 } HashKind;
 
@@ -39,9 +42,9 @@ typedef struct Hash {
     QCryptoCandidate *candidate; /* the library's row, */
     QCryptoHmac *hmac;           /* and for HMAC the object, */
     const QCryptoBenchHashPeer *peer;
-    void *ctx;                   /* or the peer's */
-    size_t ndigest;
-    uint8_t key[32];
+    void *ctx; /* or the peer's */
+    size_t ndigest, nkey;
+    uint8_t key[MAX_KEYBITS / 8];
     uint8_t digest[QCRYPTO_DIGEST_MAX];
     uint8_t want[QCRYPTO_DIGEST_MAX];
     uint8_t *data;
@@ -58,7 +61,7 @@ static const QCryptoBenchHashPeer *hmac_peer(const QCryptoBenchPeer *peer)
 }
 
 static const HashKind hash_kind = {QCRYPTO_KIND_HASH, 0, hash_peer};
-static const HashKind hmac_kind = {QCRYPTO_KIND_HMAC, 32, hmac_peer};
+static const HashKind hmac_kind = {QCRYPTO_KIND_HMAC, 256, hmac_peer};
 
 /* ---- Requests ---- */
 
@@ -112,13 +115,13 @@ static int open_case(Hash *s, GError **errp)
     if (s->c->peer) {
         s->peer = s->kind->peer(s->c->peer);
         s->request = request_peer;
-        s->ctx = s->peer->open(s->c->alg, s->key, s->kind->nkey, errp);
+        s->ctx = s->peer->open(s->c->alg, s->key, s->nkey, errp);
         return s->ctx ? 0 : -1;
     }
-    s->candidate =
-        s->c->row
-            ? qcrypto_select_named(s->c->row, s->kind->rows, s->c->alg, -1, errp)
-            : qcrypto_select_usable(s->kind->rows, s->c->alg, -1, 0, NULL);
+    s->candidate = s->c->row ? qcrypto_select_named(s->c->row, s->kind->rows,
+                                                    s->c->alg, -1, errp)
+                             : qcrypto_select_usable(s->kind->rows, s->c->alg,
+                                                     -1, 0, NULL);
     if (!s->candidate) {
         return s->c->row ? -1
                          : qcrypto_select_failed(s->kind->rows, s->c->alg, -1,
@@ -129,9 +132,9 @@ static int open_case(Hash *s, GError **errp)
         return 0;
     }
     s->request = request_hmac;
-    s->hmac = s->c->row ? qcrypto_hmac_new_from(s->c->row, alg, s->key,
-                                                s->kind->nkey, errp)
-                        : qcrypto_hmac_new(alg, s->key, s->kind->nkey, errp);
+    s->hmac = s->c->row
+                  ? qcrypto_hmac_new_from(s->c->row, alg, s->key, s->nkey, errp)
+                  : qcrypto_hmac_new(alg, s->key, s->nkey, errp);
     return s->hmac ? 0 : -1;
 }
 
@@ -142,6 +145,7 @@ static void *setup(const QCryptoBenchCase *c, const HashKind *kind,
 
     s->c = c;
     s->kind = kind;
+    s->nkey = c->keybits / 8;
     s->ndigest = qcrypto_hash_digest_len((QCryptoHashAlgo)c->alg);
     s->data = qcrypto_alloc(c->inputsize + 1);
     if (!s->data) {
@@ -187,7 +191,8 @@ static QCryptoCandidate *witness(const Hash *s)
     QCryptoCandidate *c, *found = NULL;
 
     for (size_t i = 0;
-         (c = qcrypto_select_usable(s->kind->rows, s->c->alg, -1, i, &i)); i++) {
+         (c = qcrypto_select_usable(s->kind->rows, s->c->alg, -1, i, &i));
+         i++) {
         found = c;
         if (strcmp(c->provider->name, s->c->provider) != 0) {
             break;
@@ -214,11 +219,12 @@ static int witness_digest(Hash *s, GError **errp)
         g_autoptr(QCryptoHash) hash = qcrypto_hash_new_from(name, alg, errp);
 
         return hash && qcrypto_hash_updatev(hash, iov, 2, errp) == 0
-                   ? qcrypto_hash_finalize_bytes(hash, &result, &s->ndigest, errp)
+                   ? qcrypto_hash_finalize_bytes(hash, &result, &s->ndigest,
+                                                 errp)
                    : -1;
     }
     g_autoptr(QCryptoHmac) hmac =
-        qcrypto_hmac_new_from(name, alg, s->key, s->kind->nkey, errp);
+        qcrypto_hmac_new_from(name, alg, s->key, s->nkey, errp);
     return hmac ? qcrypto_hmac_bytesv(hmac, iov, 2, &result, &s->ndigest, errp)
                 : -1;
 }
@@ -309,19 +315,62 @@ static int fit(QCryptoBenchCase *c, GError **errp)
     return 0;
 }
 
-static int plan_hash(const QCryptoBenchSource *source,
+static int plan_hash(const QCryptoBenchSource *source, const HashKind *hash,
                      const QCryptoBenchRequest *request, int alg,
                      GPtrArray *groups, GError **errp)
 {
+    const unsigned *keybits =
+        request->nkeybits ? request->keybits : &hash->keybits;
+    const size_t n = request->nkeybits ? request->nkeybits : 1;
     g_autoptr(GPtrArray) list =
         qcrypto_bench_candidates(source, request, alg, -1, errp);
 
-    return list ? qcrypto_bench_cross(source->kind, request, list, groups, fit,
-                                      errp)
-                : -1;
+    for (size_t i = 0; list && i < n; i++) {
+        if (keybits[i] && (keybits[i] % 8 || keybits[i] > MAX_KEYBITS)) {
+            return qcrypto_error(errp, QCRYPTO_ERROR_INVALID_ARGUMENT,
+                                 "%s: a key has 8 to %d bits, in whole bytes, "
+                                 "not %u",
+                                 source->kind->name, MAX_KEYBITS, keybits[i]);
+        }
+        for (guint j = 0; j < list->len; j++) {
+            QCryptoBenchCase *c = g_ptr_array_index(list, j);
+
+            c->keybits = keybits[i];
+        }
+        if (qcrypto_bench_cross(source->kind, request, list, groups, fit,
+                                errp) < 0) {
+            return -1;
+        }
+    }
+    return list ? 0 : -1;
 }
 
-static int plan(const QCryptoBenchSource *source,
+static bool hash_knows(const char *name)
+{
+    return qcrypto_bench_alg(QCRYPTO_KIND_HASH, name) >= 0;
+}
+
+/* "hmac-sha256", "hmac(sha256)" or "sha256" to the last; g_free. */
+static char *without_hmac(const char *name)
+{
+    const size_t n = strlen(name);
+
+    if (!g_ascii_strncasecmp(name, "hmac-", 5)) {
+        return g_strdup(name + 5);
+    }
+    return !g_ascii_strncasecmp(name, "hmac(", 5) && name[n - 1] == ')'
+               ? g_strndup(name + 5, n - 6)
+               : g_strdup(name);
+}
+
+static bool hmac_knows(const char *name)
+{
+    g_autofree char *hash = without_hmac(name);
+
+    return strcmp(hash, name) != 0 && hash_knows(hash);
+}
+
+static int plan(const QCryptoBenchSource *source, const HashKind *hash,
                 const QCryptoBenchRequest *request, GPtrArray *groups,
                 GError **errp)
 {
@@ -335,14 +384,16 @@ static int plan(const QCryptoBenchSource *source,
     mine.inplace[1] = false;
     for (; *names; names++) {
         const bool all = !g_ascii_strcasecmp(*names, "all");
-        const int named = qcrypto_hash_algo_from_name(*names);
+        g_autofree char *name =
+            hash->keybits ? without_hmac(*names) : g_strdup(*names);
+        const int named = qcrypto_bench_alg(QCRYPTO_KIND_HASH, name);
 
         if (!all && named < 0) {
             return qcrypto_error_unknown(errp, "hash", *names);
         }
         for (int alg = all ? 0 : named;
              alg <= (all ? QCRYPTO_HASH_ALGO__MAX - 1 : named); alg++) {
-            if (plan_hash(source, &mine, alg, groups, errp) < 0) {
+            if (plan_hash(source, hash, &mine, alg, groups, errp) < 0) {
                 return -1;
             }
         }
@@ -357,7 +408,12 @@ static int hash_plan(const QCryptoBenchKind *kind,
     const QCryptoBenchSource source = {kind, &hash_ops, QCRYPTO_KIND_HASH,
                                        hash_peer_has, mark};
 
-    return plan(&source, request, groups, errp);
+    if (request->nkeybits) {
+        return qcrypto_error(errp, QCRYPTO_ERROR_INVALID_ARGUMENT,
+                             "a hash has no key: --keysize goes with cipher, "
+                             "object, chacha and hmac");
+    }
+    return plan(&source, &hash_kind, request, groups, errp);
 }
 
 static int hmac_plan(const QCryptoBenchKind *kind,
@@ -367,7 +423,7 @@ static int hmac_plan(const QCryptoBenchKind *kind,
     const QCryptoBenchSource source = {kind, &hmac_ops, QCRYPTO_KIND_HMAC,
                                        hmac_peer_has, mark};
 
-    return plan(&source, request, groups, errp);
+    return plan(&source, &hmac_kind, request, groups, errp);
 }
 
 static const char *const algorithms[] = {"sha1", "sha256", "sha512", NULL};
@@ -376,22 +432,29 @@ static const QCryptoBenchSize sizes[] = {
     {16, 1}, {256, 1}, {1024, 1}, {4096, 1}, {65536, 1},
 };
 
+static const char *const hash_alt_names[] = {"CRYPTO_HASH", "CRYPTO_AHASH",
+                                             "CRYPTO_SHASH", NULL};
+
 const QCryptoBenchKind qcrypto_bench_kind_hash = {
     .name = "hash",
-    .alt_name = "CRYPTO_HASH",
+    .alt_names = hash_alt_names,
     .optypes = {"digest", NULL},
     .algorithms = algorithms,
     .sizes = sizes,
     .nsizes = G_N_ELEMENTS(sizes),
+    .knows = hash_knows,
     .plan = hash_plan,
 };
 
+static const char *const hmac_alt_names[] = {"CRYPTO_HMAC", NULL};
+
 const QCryptoBenchKind qcrypto_bench_kind_hmac = {
     .name = "hmac",
-    .alt_name = "CRYPTO_HMAC",
+    .alt_names = hmac_alt_names,
     .optypes = {"mac", NULL},
     .algorithms = algorithms,
     .sizes = sizes,
     .nsizes = G_N_ELEMENTS(sizes),
+    .knows = hmac_knows,
     .plan = hmac_plan,
 };

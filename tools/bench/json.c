@@ -138,6 +138,28 @@ static json_t *threads_json(const QCryptoBenchResult *r)
     return o;
 }
 
+/* How it was measured. */
+static void plan_json(json_t *o, const QCryptoBenchResult *r)
+{
+    const QCryptoBenchPlan *p = r->plan;
+    g_autofree char *mask =
+        g_strdup_printf("0x%" G_GINT64_MODIFIER "x", p->numamask);
+
+    if (r->runset) {
+        json_object_set_new(o, "runset", text(r->runset));
+    }
+    json_object_set_new(o, "in_flight", json_integer(r->in_flight));
+    json_object_set_new(o, "numamask", text(mask));
+    json_object_set_new(
+        o, "loop", r->loop ? json_integer((json_int_t)r->loop) : json_null());
+    json_object_set_new(o, "time",
+                        p->fixed_bytes ? json_null() : number(p->seconds));
+    json_object_set_new(o, "fixed_bytes",
+                        p->fixed_bytes
+                            ? json_integer((json_int_t)p->fixed_bytes)
+                            : json_null());
+}
+
 static json_t *row_json(const QCryptoBenchResult *r)
 {
     const QCryptoBenchCase *c = r->c;
@@ -154,22 +176,32 @@ static json_t *row_json(const QCryptoBenchResult *r)
     if (c->sources) {
         json_object_set_new(o, "sources", json_integer(c->sources));
     }
+    json_object_set_new(o, "keysize",
+                        c->keybits ? json_integer(c->keybits) : json_null());
     json_object_set_new(o, "threadnum", json_integer(c->threadnum));
-    json_object_set_new(o, "reqnum", json_integer(1));
+    json_object_set_new(o, "reqnum", json_integer(MAX(c->reqnum, 1)));
     json_object_set_new(o, "inplace", json_boolean(c->inplace));
     if (c->data) {
         json_object_set_new(o, "data", json_string(c->data->text));
         json_object_set_new(o, "ratio",
                             r->failed ? json_null() : number(r->ratio));
     }
+    plan_json(o, r);
     json_object_set_new(o, "bytes_per_sec",
                         rate_json(r, &r->bytes_per_sec, true));
     json_object_set_new(o, "ops_per_sec", rate_json(r, &r->ops_per_sec, false));
     json_object_set_new(o, "cycles_per_byte",
-                        !r->failed && r->ticks_per_byte > 0
-                            ? number(r->ticks_per_byte)
+                        !r->failed && r->cycles_per_byte > 0
+                            ? number(r->cycles_per_byte)
+                            : json_null());
+    json_object_set_new(o, "frequency_hz",
+                        r->frequency > 0
+                            ? json_integer((json_int_t)r->frequency)
                             : json_null());
     json_object_set_new(o, "counters", counters_json(r));
+    if (r->doubt) {
+        json_object_set_new(o, "doubt", text(r->doubt));
+    }
     json_object_set_new(o, "verified", json_boolean(r->verified));
     if (r->failed) {
         json_object_set_new(o, "failed", text(r->failed));

@@ -307,33 +307,44 @@ static int plan_one(const QCryptoBenchKind *kind,
                                lanes ? fit_argon2 : fit, errp);
 }
 
-/* "pbkdf2-sha256", "argon2id", "argon2id-4" */
+/* "pbkdf2-sha256" (lanes 0), "argon2id", "argon2id-4"; alg -1: none of these */
+static int alg_of(const char *name, uint64_t *lanes)
+{
+    const char *dash = strrchr(name, '-');
+    int alg;
+
+    *lanes = 0;
+    if (!g_ascii_strncasecmp(name, PREFIX, strlen(PREFIX))) {
+        return qcrypto_hash_algo_from_name(name + strlen(PREFIX));
+    }
+    g_autofree char *variant =
+        g_strndup(name, dash ? (gsize)(dash - name) : strlen(name));
+
+    *lanes = 1;
+    alg = qcrypto_argon2_algo_from_name(variant);
+    return !dash || g_ascii_string_to_unsigned(dash + 1, 10, 1, MAX_LANES,
+                                               lanes, NULL)
+               ? alg
+               : -1;
+}
+
+static bool knows(const char *name)
+{
+    uint64_t lanes;
+
+    return alg_of(name, &lanes) >= 0;
+}
+
 static int plan_name(const QCryptoBenchKind *kind,
                      const QCryptoBenchRequest *request, const char *name,
                      GPtrArray *groups, GError **errp)
 {
-    const char *dash = strrchr(name, '-');
-    uint64_t lanes = 1;
-    int alg;
+    uint64_t lanes;
+    const int alg = alg_of(name, &lanes);
 
-    if (!g_ascii_strncasecmp(name, PREFIX, strlen(PREFIX))) {
-        alg = qcrypto_hash_algo_from_name(name + strlen(PREFIX));
-        if (alg >= 0) {
-            return plan_one(kind, request, alg, 0, name, groups, errp);
-        }
-    } else {
-        g_autofree char *variant =
-            g_strndup(name, dash ? (gsize)(dash - name) : strlen(name));
-
-        alg = qcrypto_argon2_algo_from_name(variant);
-        if (alg >= 0 &&
-            (!dash || g_ascii_string_to_unsigned(dash + 1, 10, 1, MAX_LANES,
-                                                 &lanes, NULL))) {
-            return plan_one(kind, request, alg, (unsigned)lanes, name, groups,
-                            errp);
-        }
-    }
-    return qcrypto_error_unknown(errp, "key derivation", name);
+    return alg < 0 ? qcrypto_error_unknown(errp, "key derivation", name)
+                   : plan_one(kind, request, alg, (unsigned)lanes, name, groups,
+                              errp);
 }
 
 static int plan_all(const QCryptoBenchKind *kind,
@@ -385,12 +396,15 @@ static const char *const algorithms[] = {
 /* a key of AES-256, and the two of AES-256-XTS */
 static const QCryptoBenchSize sizes[] = {{32, 1}, {64, 1}};
 
+static const char *const alt_names[] = {"CRYPTO_KDF", NULL};
+
 const QCryptoBenchKind qcrypto_bench_kind_kdf = {
     .name = "kdf",
-    .alt_name = "CRYPTO_KDF",
+    .alt_names = alt_names,
     .optypes = {"derive", NULL},
     .algorithms = algorithms,
     .sizes = sizes,
     .nsizes = G_N_ELEMENTS(sizes),
+    .knows = knows,
     .plan = plan,
 };

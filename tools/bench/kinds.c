@@ -13,25 +13,47 @@
 #include "tools/bench/compress.h"
 #include "tools/bench/hash.h"
 #include "tools/bench/kdf.h"
+#include "tools/bench/null.h"
 #include "tools/bench/rng.h"
 #include "tools/bench/xor.h"
 
 const QCryptoBenchKind *const qcrypto_bench_kinds[] = {
-    &qcrypto_bench_kind_cipher,   &qcrypto_bench_kind_object,
-    &qcrypto_bench_kind_chacha,   &qcrypto_bench_kind_hash,
-    &qcrypto_bench_kind_hmac,     &qcrypto_bench_kind_kdf,
-    &qcrypto_bench_kind_rng,      &qcrypto_bench_kind_xor,
-    &qcrypto_bench_kind_compress, NULL,
+    &qcrypto_bench_kind_cipher,
+    &qcrypto_bench_kind_object,
+    &qcrypto_bench_kind_chacha,
+    &qcrypto_bench_kind_hash,
+    &qcrypto_bench_kind_hmac,
+    &qcrypto_bench_kind_kdf,
+    &qcrypto_bench_kind_rng,
+    &qcrypto_bench_kind_xor,
+    &qcrypto_bench_kind_compress,
+    &qcrypto_bench_kind_null,
+    NULL,
 };
+
+/* The same but for "CRYPTO_", which either may have. */
+static bool same_name(const char *a, const char *b)
+{
+    static const char prefix[] = "CRYPTO_";
+    const size_t n = strlen(prefix);
+
+    a += g_ascii_strncasecmp(a, prefix, n) ? 0 : n;
+    b += g_ascii_strncasecmp(b, prefix, n) ? 0 : n;
+    return !g_ascii_strcasecmp(a, b);
+}
 
 const QCryptoBenchKind *qcrypto_bench_kind(const char *name)
 {
     for (size_t i = 0; qcrypto_bench_kinds[i]; i++) {
         const QCryptoBenchKind *k = qcrypto_bench_kinds[i];
 
-        if (!g_ascii_strcasecmp(name, k->name) ||
-            !g_ascii_strcasecmp(name, k->alt_name)) {
+        if (same_name(name, k->name)) {
             return k;
+        }
+        for (size_t j = 0; k->alt_names[j]; j++) {
+            if (same_name(name, k->alt_names[j])) {
+                return k;
+            }
         }
     }
     return NULL;
@@ -50,6 +72,35 @@ static void free_case(gpointer c)
 GPtrArray *qcrypto_bench_groups_new(void)
 {
     return g_ptr_array_new_with_free_func(free_group);
+}
+
+int qcrypto_bench_alg(QCryptoKind kind, const char *name)
+{
+    const QCryptoAlg *alg = qcrypto_alg_from_name(kind, name);
+
+    for (size_t i = 0; !alg; i++) {
+        const QCryptoAlg *other = qcrypto_alg_at(i);
+
+        if (!other) {
+            return -1;
+        }
+        /* where sizes share one there, it is none of ours */
+        if (other->kind == kind && other->kernel && !other->key_len &&
+            !g_ascii_strcasecmp(name, other->kernel)) {
+            alg = other;
+        }
+    }
+    return alg->id;
+}
+
+bool qcrypto_bench_key_listed(const QCryptoBenchRequest *request, unsigned bits)
+{
+    for (size_t i = 0; i < request->nkeybits; i++) {
+        if (request->keybits[i] == bits) {
+            return true;
+        }
+    }
+    return !request->nkeybits;
 }
 
 bool qcrypto_bench_listed(char *const *list, const char *name)
@@ -220,6 +271,7 @@ static int add_group(const QCryptoBenchCase *form, const GPtrArray *candidates,
         c->inputsize = form->inputsize;
         c->sectors = form->sectors;
         c->threadnum = form->threadnum;
+        c->reqnum = form->reqnum;
         c->inplace = form->inplace;
         if (fit(c, errp) < 0) {
             return -1;
@@ -227,6 +279,34 @@ static int add_group(const QCryptoBenchCase *form, const GPtrArray *candidates,
     }
     if (group->len) {
         g_ptr_array_add(groups, g_steal_pointer(&group));
+    }
+    return 0;
+}
+
+/* The groups of one operation and size. */
+static int add_groups(const QCryptoBenchCase *form,
+                      const QCryptoBenchRequest *request,
+                      const GPtrArray *candidates, GPtrArray *groups,
+                      int (*fit)(QCryptoBenchCase *c, GError **errp),
+                      GError **errp)
+{
+    static const unsigned one = 1;
+    const unsigned *reqnums = request->reqnums ? request->reqnums : &one;
+    const size_t nreqnums = request->reqnums ? request->nreqnums : 1;
+    QCryptoBenchCase c = *form;
+
+    for (size_t t = 0; t < request->nthreads; t++) {
+        for (size_t r = 0; r < nreqnums; r++) {
+            for (int inplace = 0; inplace < 2; inplace++) {
+                c.threadnum = request->threads[t];
+                c.reqnum = reqnums[r];
+                c.inplace = inplace;
+                if (request->inplace[inplace] &&
+                    add_group(&c, candidates, groups, fit, errp) < 0) {
+                    return -1;
+                }
+            }
+        }
     }
     return 0;
 }
@@ -245,24 +325,19 @@ int qcrypto_bench_cross(const QCryptoBenchKind *kind,
         nsizes = kind->nsizes;
     }
     for (int op = 0; op < 2; op++) {
+        if (!kind->optypes[op] || !request->ops[op]) {
+            continue;
+        }
         for (size_t i = 0; i < nsizes; i++) {
-            for (size_t t = 0; t < request->nthreads; t++) {
-                for (int inplace = 0; inplace < 2; inplace++) {
-                    const QCryptoBenchCase form = {
-                        .op = op,
-                        .optype = kind->optypes[op],
-                        .inputsize = sizes[i].inputsize,
-                        .sectors = sizes[i].sectors,
-                        .threadnum = request->threads[t],
-                        .inplace = inplace,
-                    };
+            const QCryptoBenchCase form = {
+                .op = op,
+                .optype = kind->optypes[op],
+                .inputsize = sizes[i].inputsize,
+                .sectors = sizes[i].sectors,
+            };
 
-                    if (form.optype && request->ops[op] &&
-                        request->inplace[inplace] &&
-                        add_group(&form, candidates, groups, fit, errp) < 0) {
-                        return -1;
-                    }
-                }
+            if (add_groups(&form, request, candidates, groups, fit, errp) < 0) {
+                return -1;
             }
         }
     }

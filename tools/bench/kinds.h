@@ -33,6 +33,10 @@ typedef struct QCryptoBenchRequest {
     size_t nsizes;
     const unsigned *threads;
     size_t nthreads;
+    const unsigned *reqnums; /* NULL: one */
+    size_t nreqnums;
+    const unsigned *keybits; /* NULL: all, or the kind's default */
+    size_t nkeybits;
     bool inplace[2];      /* separate buffers, in place */
     const char *template; /* of XOR, to be used for everything, or NULL */
     /* of compression: a file, or how compressible what is generated is */
@@ -41,13 +45,17 @@ typedef struct QCryptoBenchRequest {
 } QCryptoBenchRequest;
 
 typedef struct QCryptoBenchKind {
-    const char *name;     /* algtype */
-    const char *alt_name; /* as the proposed kernel benchmark spells it */
+    const char *name; /* algtype */
+    /* as the proposed kernel benchmark spells it, and others; NULL-ended */
+    const char *const *alt_names;
     const char *own; /* a provider that is neither backend nor peer, or NULL */
     const char *optypes[2];        /* the second may be NULL: there is one */
     const char *const *algorithms; /* measured when none is named */
     const QCryptoBenchSize *sizes; /* the same for sizes */
     size_t nsizes;
+    /* The name is an algorithm of this kind, and means no other kind when it
+     * stands alone.  NULL: the kind is always asked for by its own name. */
+    bool (*knows)(const char *name);
     /*
      * Appends to @groups one GPtrArray of QCryptoBenchCase for each piece of
      * work.  An error names the part of the request that is wrong.
@@ -62,11 +70,19 @@ typedef struct QCryptoBenchKind {
 /* NULL at the end */
 extern const QCryptoBenchKind *const qcrypto_bench_kinds[];
 
-/* By name or alt_name, ASCII case ignored; NULL when unknown. */
+/* By name or one of alt_names, with CRYPTO_ before it or not, ASCII case
+ * ignored; NULL when unknown. */
 const QCryptoBenchKind *qcrypto_bench_kind(const char *name);
 
 /* An empty array of groups that frees what it holds. */
 GPtrArray *qcrypto_bench_groups_new(void);
+
+/* An algorithm by our name or the kernel's; -1. */
+int qcrypto_bench_alg(QCryptoKind kind, const char *name);
+
+/* Keys of so many bits are asked for. */
+bool qcrypto_bench_key_listed(const QCryptoBenchRequest *request,
+                              unsigned bits);
 
 /* The list is NULL or has the name, ASCII case ignored. */
 bool qcrypto_bench_listed(char *const *list, const char *name);

@@ -3,10 +3,8 @@
  *
  * Everything is read from /proc and /sys, where a virtual machine or a
  * container has only part of it, but for what only the CPU itself can tell:
- * the hypervisor's name and the frequency.  The latter is an estimate: a
- * chain of additions, each of which waits for the one before and takes one
- * cycle, held against the clock.  The counters that would know (APERF and
- * MPERF) are for the kernel alone.
+ * the hypervisor's name and, by an estimate, the frequency.  The counters
+ * that would know it (APERF and MPERF) are for the kernel alone.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -248,42 +246,6 @@ static char *hypervisor(const Reader *r)
                 : read_text(r, "/proc/device-tree/hypervisor/compatible");
 }
 
-/*
- * Ten thousand additions, each of two registers (those of a constant are
- * folded by some CPUs) and each in need of the one before.
- */
-#if defined(__x86_64__)
-#define ADD "add %1, %0\n\t"
-#elif defined(__aarch64__)
-#define ADD "add %0, %0, %1\n\t"
-#endif
-
-/* Hz, 0 where there is no such chain. */
-static double estimate_frequency(void)
-{
-#ifdef ADD
-    enum { ROUNDS = 100, LOOPS = 200, UNROLLED = 100 };
-    uint64_t best = UINT64_MAX, sum = 1, one = 1;
-
-    for (int round = 0; round < ROUNDS; round++) {
-        const uint64_t start = qcrypto_bench_clock();
-
-        for (int i = 0; i < LOOPS; i++) {
-#define TEN ADD ADD ADD ADD ADD ADD ADD ADD ADD ADD
-            __asm__ volatile(TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN
-                             : "+r"(sum)
-                             : "r"(one)
-                             : "cc");
-#undef TEN
-        }
-        best = MIN(best, qcrypto_bench_clock() - start);
-    }
-    return qcrypto_bench_rate((uint64_t)LOOPS * UNROLLED, best);
-#else
-    return 0;
-#endif
-}
-
 /* ---- CPUs ---- */
 
 static unsigned find_cpus(Reader *r)
@@ -447,7 +409,7 @@ static void add_cpu(GVariantBuilder *b, const Reader *r, const Doubts *d,
     add_hz(b, "frequency_min_hz", frequency(r, "scaling_min_freq", false));
     add_hz(b, "frequency_current_hz", frequency_now(r));
     add_hz(b, "frequency_max_hz", frequency(r, "scaling_max_freq", true));
-    add_hz(b, "frequency_estimate_hz", estimate_frequency());
+    add_hz(b, "frequency_estimate_hz", qcrypto_bench_frequency_estimate());
     add(b, "mitigations", folder(r, CPUS "/vulnerabilities"));
     add(b, "numa_nodes", numa_nodes(r));
 }

@@ -114,6 +114,7 @@ static int fit(QCryptoBenchCase *c, GError **errp)
 {
     c->flags &= ~QCRYPTO_BENCH_BOUNDED;
     c->flags |= QCRYPTO_BENCH_LATENCY;
+    c->keybits = qcrypto_alg(QCRYPTO_KIND_CIPHER, c->alg)->key_len * 8u;
     c->inputsize = c->op == OP_CALL ? CALL_BYTES : 0;
     c->sectors = 1;
     c->request_bytes = c->inputsize;
@@ -174,9 +175,11 @@ static const char *const algorithms[] = {"aes-256-ecb", "aes-256-xts", NULL};
 
 static const QCryptoBenchSize sizes[] = {{CALL_BYTES, 1}};
 
+static const char *const alt_names[] = {"CRYPTO_OBJECT", NULL};
+
 const QCryptoBenchKind qcrypto_bench_kind_object = {
     .name = "object",
-    .alt_name = "CRYPTO_OBJECT",
+    .alt_names = alt_names,
     .optypes = {"new", "call"},
     .algorithms = algorithms,
     .sizes = sizes,

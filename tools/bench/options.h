@@ -13,13 +13,32 @@
 int qcrypto_bench_parse_count(const char *name, const char *text, uint64_t min,
                               uint64_t max, uint64_t *value, GError **errp);
 
-/* The same with a suffix: "4096", "4k", "1m", "1g" (2^10, 2^20, 2^30). */
+/* The same with a suffix: k, m, g or KiB, MiB, GiB are 2^10, 2^20, 2^30. */
 int qcrypto_bench_parse_size(const char *name, const char *text, uint64_t min,
                              uint64_t max, uint64_t *value, GError **errp);
+
+/*
+ * One or many (uint64_t), appended to @out: "N"; "A..B", which is A, 2A, 4A
+ * and so on, and B; "A..B+S", which is A, A+S and so on, and B.  @parse says
+ * what a number is.
+ */
+typedef int QCryptoBenchParse(const char *name, const char *text, uint64_t min,
+                              uint64_t max, uint64_t *value, GError **errp);
+int qcrypto_bench_parse_range(const char *name, const char *text,
+                              QCryptoBenchParse *parse, uint64_t min,
+                              uint64_t max, GArray *out, GError **errp);
+
+/* A mask of NUMA nodes: 0x3, or as a decimal number. */
+int qcrypto_bench_parse_mask(const char *name, const char *text,
+                             uint64_t *value, GError **errp);
 
 /* Seconds, a decimal fraction allowed, between min and max. */
 int qcrypto_bench_parse_seconds(const char *name, const char *text, double min,
                                 double max, double *value, GError **errp);
+
+/* "a,b" to a list; NULL stays NULL.  An empty word is an error. */
+int qcrypto_bench_split(const char *name, const char *text, char ***list,
+                        GError **errp);
 
 /* What the options of that name take everywhere. */
 #define QCRYPTO_BENCH_TIME_MIN      0.001

@@ -38,8 +38,9 @@ char *qcrypto_bench_rate_text(double bytes_per_sec)
 
 typedef struct Table {
     const QCryptoBenchCase *form; /* of its first result */
-    GPtrArray *columns;           /* names */
-    GPtrArray *lines;             /* results: the first of each candidate */
+    const QCryptoBenchPlan *plan;
+    GPtrArray *columns; /* names */
+    GPtrArray *lines;   /* results: the first of each candidate */
     GPtrArray *results;
 } Table;
 
@@ -48,10 +49,14 @@ static bool is_latency(const QCryptoBenchCase *c)
     return c->flags & QCRYPTO_BENCH_LATENCY;
 }
 
-static bool same_table(const QCryptoBenchCase *a, const QCryptoBenchCase *b)
+static bool in_table(const Table *t, const QCryptoBenchResult *r)
 {
-    return a->algtype == b->algtype && !strcmp(a->algorithm, b->algorithm) &&
+    const QCryptoBenchCase *a = t->form, *b = r->c;
+
+    return t->plan == r->plan && a->algtype == b->algtype &&
+           !strcmp(a->algorithm, b->algorithm) &&
            (is_latency(a) || a->op == b->op) && a->threadnum == b->threadnum &&
+           a->reqnum == b->reqnum && a->keybits == b->keybits &&
            a->inplace == b->inplace;
 }
 
@@ -93,11 +98,12 @@ static void add_result(GPtrArray *tables, const QCryptoBenchResult *r)
 
     for (guint i = 0; i < tables->len && !t; i++) {
         t = g_ptr_array_index(tables, i);
-        t = same_table(t->form, r->c) ? t : NULL;
+        t = in_table(t, r) ? t : NULL;
     }
     if (!t) {
         t = g_new0(Table, 1);
         t->form = r->c;
+        t->plan = r->plan;
         t->columns = g_ptr_array_new_with_free_func(g_free);
         t->lines = g_ptr_array_new();
         t->results = g_ptr_array_new();
@@ -303,8 +309,19 @@ static void write_table(GString *out, const Table *t)
         g_string_append_printf(out, " %s, %s", f->optype,
                                f->inplace ? "in place" : "separate buffers");
     }
-    g_string_append_printf(out, ", %u thread%s, %s\n", f->threadnum,
-                           f->threadnum == 1 ? "" : "s", style.unit);
+    g_string_append_printf(out, ", %u thread%s", f->threadnum,
+                           f->threadnum == 1 ? "" : "s");
+    if (f->reqnum > 1) {
+        g_string_append_printf(out, ", %u requests in flight", f->reqnum);
+    }
+    if (t->plan->numamask) {
+        g_string_append_printf(out, ", numamask 0x%" G_GINT64_MODIFIER "x",
+                               t->plan->numamask);
+    }
+    if (t->plan->loop) {
+        g_string_append_printf(out, ", loop %" G_GUINT64_FORMAT, t->plan->loop);
+    }
+    g_string_append_printf(out, ", %s\n", style.unit);
     g_string_append_printf(out, "  %-24s", "");
     for (guint i = 0; i < t->columns->len; i++) {
         g_string_append_printf(out, "%10s ",
@@ -336,6 +353,29 @@ static void write_table(GString *out, const Table *t)
                            spread_of(t) * 100);
 }
 
+/* What the numbers are: of the first plan, and that there are others. */
+static void write_legend(GString *out, const QCryptoBenchResult *results,
+                         size_t n)
+{
+    const QCryptoBenchPlan *p = results[0].plan;
+    bool alike = true;
+
+    for (size_t i = 0; i < n; i++) {
+        alike &= results[i].plan->repeat == p->repeat &&
+                 results[i].plan->seconds == p->seconds;
+    }
+    g_string_append_printf(out, "each number: best of %u ", p->repeat);
+    if (p->fixed_bytes) {
+        g_string_append_printf(out, "of %" G_GUINT64_FORMAT " MiB",
+                               p->fixed_bytes / (1 << 20));
+    } else {
+        g_string_append_printf(out, "samples of %g ms%s", p->seconds * 1000,
+                               alike ? "" : " or as the table says");
+    }
+    g_string_append(out, "; * the fastest backend; raw: AES rounds alone, the "
+                         "bound\n\n");
+}
+
 char *qcrypto_bench_tables(const QCryptoBenchResult *results, size_t n)
 {
     g_autoptr(GPtrArray) tables = g_ptr_array_new_with_free_func(free_table);
@@ -344,6 +384,7 @@ char *qcrypto_bench_tables(const QCryptoBenchResult *results, size_t n)
     for (size_t i = 0; i < n; i++) {
         add_result(tables, &results[i]);
     }
+    write_legend(out, results, n);
     for (guint i = 0; i < tables->len; i++) {
         write_table(out, g_ptr_array_index(tables, i));
     }

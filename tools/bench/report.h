@@ -11,6 +11,23 @@
 /* Tables of candidates x sizes, one after the other, as text; g_free. */
 char *qcrypto_bench_tables(const QCryptoBenchResult *results, size_t n);
 
+/* All results are of one configuration, and differ in who did the work. */
+bool qcrypto_bench_is_single(const QCryptoBenchResult *results, size_t n);
+
+/*
+ * One configuration, in the layout of the proposed kernel benchmark: the run
+ * set in a line, then throughput, packets a second and time; g_free.
+ */
+char *qcrypto_bench_single(const QCryptoBenchResult *results, size_t n);
+
+/*
+ * Go's benchmark format, a line for each sample, and the machine's record in
+ * "#" lines but for what makes results incomparable, which is configuration;
+ * g_free.
+ */
+char *qcrypto_bench_benchfmt(GVariant *machine,
+                             const QCryptoBenchResult *results, size_t n);
+
 /* The object of docs/bench-schema.json as text; NULL with an error when
  * this build has no JSON.  g_free. */
 char *qcrypto_bench_json(GVariant *machine, const QCryptoBenchResult *results,

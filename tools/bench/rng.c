@@ -234,6 +234,11 @@ static int fit(QCryptoBenchCase *c, GError **errp)
     return 0;
 }
 
+static bool knows(const char *name)
+{
+    return !g_ascii_strcasecmp(name, ALGORITHM);
+}
+
 static int plan(const QCryptoBenchKind *kind,
                 const QCryptoBenchRequest *request, GPtrArray *groups,
                 GError **errp)
@@ -241,8 +246,7 @@ static int plan(const QCryptoBenchKind *kind,
     QCryptoBenchRequest mine = *request;
 
     for (char **name = request->algorithms; name && *name; name++) {
-        if (g_ascii_strcasecmp(*name, "all") &&
-            g_ascii_strcasecmp(*name, ALGORITHM)) {
+        if (g_ascii_strcasecmp(*name, "all") && !knows(*name)) {
             return qcrypto_error_unknown(errp, "generator", *name);
         }
     }
@@ -256,17 +260,20 @@ static int plan(const QCryptoBenchKind *kind,
 static const char *const algorithms[] = {ALGORITHM, NULL};
 
 static const QCryptoBenchSize sizes[] = {
-    {8, 1},   {16, 1},  {32, 1},   {64, 1},    {128, 1},
+    {8, 1},   {16, 1},  {32, 1},   {64, 1},   {128, 1},
     {256, 1}, {512, 1}, {1024, 1}, {4096, 1}, {65536, 1},
 };
 
+static const char *const alt_names[] = {"CRYPTO_RNG", NULL};
+
 const QCryptoBenchKind qcrypto_bench_kind_rng = {
     .name = "rng",
-    .alt_name = "CRYPTO_RNG",
+    .alt_names = alt_names,
     .own = OURS,
     .optypes = {"draw", NULL},
     .algorithms = algorithms,
     .sizes = sizes,
     .nsizes = G_N_ELEMENTS(sizes),
+    .knows = knows,
     .plan = plan,
 };

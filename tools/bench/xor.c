@@ -23,7 +23,7 @@
 #include "crypto/core/xor.h"
 #include "tools/bench/options.h"
 
-#define ALGORITHM "xor-"
+#define ALGORITHM   "xor-"
 #define MAX_SOURCES 64
 /* whose number the kernel's lines give */
 #define SHOWN_SOURCES 2
@@ -115,7 +115,8 @@ static void *setup(const QCryptoBenchCase *c, GError **errp)
     s->size = (s->n + 2) * room + 4096;
     s->memory = qcrypto_alloc(s->size);
     if (!s->memory) {
-        qcrypto_error_memory(errp, "the benchmark's buffers", s->size / 1024, 0);
+        qcrypto_error_memory(errp, "the benchmark's buffers", s->size / 1024,
+                             0);
         teardown(s);
         return NULL;
     }
@@ -157,7 +158,7 @@ static const QCryptoBenchOps ops = {
 static bool peer_has(const QCryptoBenchPeer *peer, int alg G_GNUC_UNUSED,
                      int mode G_GNUC_UNUSED)
 {
-    return peer->xor && (!peer->xor->usable || peer->xor->usable());
+    return peer->xor &&(!peer->xor->usable || peer->xor->usable());
 }
 
 static int fit(QCryptoBenchCase *c, GError **errp)
@@ -210,6 +211,11 @@ static unsigned sources_of(const char *name)
                                              &value, NULL) == 0
                ? (unsigned)value
                : 0;
+}
+
+static bool knows(const char *name)
+{
+    return sources_of(name) > 0;
 }
 
 static int plan(const QCryptoBenchKind *kind,
@@ -323,11 +329,13 @@ static int preface(GString *out, GError **errp)
     }
     if (!names->len) {
         /* no clock to speak of, or nothing to choose from */
-        g_string_append_printf(out, "xor: nothing measured, using function: %s\n\n",
+        g_string_append_printf(out,
+                               "xor: nothing measured, using function: %s\n\n",
                                chosen ? chosen : "(none)");
         return 0;
     }
-    g_string_append_printf(out, "xor: using function: %s (%.0f MB/sec)\n", chosen,
+    g_string_append_printf(out, "xor: using function: %s (%.0f MB/sec)\n",
+                           chosen,
                            megabytes(c, chosen, SHOWN_SOURCES, SHOWN_SIZE));
     write_shapes(out, c, names);
     return 0;
@@ -338,13 +346,16 @@ static const char *const algorithms[] = {"xor-2", "xor-3", "xor-4", "xor-5",
 
 static const QCryptoBenchSize sizes[] = {{4096, 1}, {65536, 1}};
 
+static const char *const alt_names[] = {"CRYPTO_XOR", NULL};
+
 const QCryptoBenchKind qcrypto_bench_kind_xor = {
     .name = "xor",
-    .alt_name = "CRYPTO_XOR",
+    .alt_names = alt_names,
     .optypes = {"xor", NULL},
     .algorithms = algorithms,
     .sizes = sizes,
     .nsizes = G_N_ELEMENTS(sizes),
+    .knows = knows,
     .plan = plan,
     .preface = preface,
 };
