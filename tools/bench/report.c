@@ -241,7 +241,7 @@ static double spread_of(const Table *t)
     return spread;
 }
 
-static void write_threads(GString *out, const Table *t)
+static void write_threads(GString *out, const Table *t, const Style *style)
 {
     for (guint i = 0; i < t->results->len; i++) {
         const QCryptoBenchResult *r = g_ptr_array_index(t->results, i);
@@ -249,9 +249,11 @@ static void write_threads(GString *out, const Table *t)
         g_autofree char *name = qcrypto_bench_name_text(r->c);
 
         if (!r->failed) {
-            g_string_append_printf(out, "  %s %s: %.3g to %.3g GB/s a thread\n",
-                                   name, column, r->best.thread_min / GB,
-                                   r->best.thread_max / GB);
+            g_string_append_printf(out, "  %s %s: %.4g to %.4g %s a thread\n",
+                                   name, column,
+                                   r->best.thread_min / style->scale,
+                                   r->best.thread_max / style->scale,
+                                   style->scale == GB ? "GB/s" : "MiB/s");
         }
     }
 }
@@ -345,7 +347,7 @@ static void write_table(GString *out, const Table *t)
         g_string_append_printf(out, "  data: %s\n", f->data->text);
     }
     if (f->threadnum > 1 && !style.requests) {
-        write_threads(out, t);
+        write_threads(out, t, &style);
     }
     g_string_append_printf(out,
                            "  spread: standard deviation up to %.1f%% of "

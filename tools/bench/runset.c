@@ -55,8 +55,12 @@ static const struct {
      "these alone; also the peer openssl and the bound raw", "LIST"},
     {"impl", 0, TEXT(impl),
      "implementations instead of each provider's best, or all", "LIST"},
-    {"xor", 0, TEXT(xor), "the XOR template to use, instead of the fastest",
-     "NAME"},
+    {"xor", 0, TEXT(xor_impl),
+     "the XOR template to use, instead of the fastest", "NAME"},
+    {"data", 0, G_OPTION_ARG_FILENAME, offsetof(QCryptoBenchOptions, data),
+     "what to compress, the first 16 MiB of it", "FILE"},
+    {"compressibility", 0, TEXT(compressibility),
+     "of data that is generated, 0 to 95 (default 50)", "PERCENT"},
     {"inputsize", 's', TEXT(inputsize),
      "bytes of a data unit: 512, 4k, 1MiB, 1k..64k; 8x512: a run of 8", "LIST"},
     {"sectors", 0, TEXT(sectors), "data units in one request", "LIST"},
@@ -83,7 +87,7 @@ static const struct {
 /* The options that are texts, and those that are flags. */
 static char **text_of(const QCryptoBenchOptions *o, size_t i)
 {
-    return table[i].arg == G_OPTION_ARG_STRING
+    return table[i].arg != G_OPTION_ARG_NONE
                ? (char **)((uintptr_t)o + table[i].offset)
                : NULL;
 }
@@ -281,14 +285,51 @@ static int parts_by_algorithm(GPtrArray *parts, char **algorithms,
     return 0;
 }
 
+/* Options that are about one kind, and mean it when none is named. */
+static const struct {
+    const char *name;
+    size_t offset;
+    const char *kind;
+} special[] = {
+    {"--xor", offsetof(QCryptoBenchOptions, xor_impl), "xor"},
+    {"--data", offsetof(QCryptoBenchOptions, data), "compress"},
+    {"--compressibility", offsetof(QCryptoBenchOptions, compressibility),
+     "compress"},
+};
+
+/* Such an option beside other kinds alone is a slip. */
+static int check_own(const GPtrArray *parts, const QCryptoBenchOptions *o,
+                     GError **errp)
+{
+    for (size_t i = 0; i < G_N_ELEMENTS(special); i++) {
+        const QCryptoBenchKind *kind = qcrypto_bench_kind(special[i].kind);
+        bool there = !*(char **)((uintptr_t)o + special[i].offset);
+
+        for (guint j = 0; j < parts->len && !there; j++) {
+            there = ((const Part *)g_ptr_array_index(parts, j))->kind == kind;
+        }
+        if (!there) {
+            return qcrypto_error(errp, QCRYPTO_ERROR_INVALID_ARGUMENT,
+                                 "%s goes with --algtype %s", special[i].name,
+                                 special[i].kind);
+        }
+    }
+    return 0;
+}
+
 static int choose_parts(GPtrArray *parts, const QCryptoBenchOptions *o,
                         char **algorithms, bool list, GError **errp)
 {
-    const char *algtype = o->algtype ? o->algtype
-                          /* an option of the one kind */
-                          : o->xor                ? "xor"
-                          : list && !o->algorithm ? "all"
-                                                  : NULL;
+    const bool all = list && !o->algorithm;
+    const char *algtype = o->algtype ? o->algtype : all ? "all" : NULL;
+
+    /* options of one kind */
+    for (size_t i = 0; i < G_N_ELEMENTS(special) && !algtype && !algorithms;
+         i++) {
+        const char *value = *(char **)((uintptr_t)o + special[i].offset);
+
+        algtype = value ? special[i].kind : NULL;
+    }
 
     if (!algtype && algorithms) {
         return parts_by_algorithm(parts, algorithms, errp);
@@ -583,10 +624,6 @@ static int plan_groups(QCryptoBenchRunSet *set, const GPtrArray *parts,
 
 static int check_options(const QCryptoBenchOptions *o, GError **errp)
 {
-    if (o->xor &&o->algtype && g_ascii_strcasecmp(o->algtype, "xor") != 0) {
-        return qcrypto_error(errp, QCRYPTO_ERROR_INVALID_ARGUMENT,
-                             "--xor goes with --algtype xor");
-    }
     if (o->mode && !o->algorithm) {
         return qcrypto_error(errp, QCRYPTO_ERROR_INVALID_ARGUMENT,
                              "--mode goes with --algorithm");
@@ -606,7 +643,9 @@ static int make_request(QCryptoBenchRunSet *set, const QCryptoBenchOptions *o,
 
     r->inplace[0] = !o->inplace || o->outplace;
     r->inplace[1] = o->inplace;
-    r->template = o->xor ;
+    r->template = o->xor_impl;
+    r->data = o->data;
+    r->compressibility = o->compressibility;
     if (qcrypto_bench_split("--algorithm", o->algorithm, &r->algorithms, errp) <
             0 ||
         qcrypto_bench_split("--mode", o->mode, &r->modes, errp) < 0 ||
@@ -781,12 +820,15 @@ QCryptoBenchRunSet *qcrypto_bench_runset_new(
     set->request.peers = peers;
     if (check_options(o, errp) < 0 || make_request(set, o, list, errp) < 0 ||
         choose_parts(parts, o, set->request.algorithms, list, errp) < 0 ||
+        check_own(parts, o, errp) < 0 ||
         qcrypto_bench_split("--optype", o->optype, &ops, errp) < 0 ||
         check_ops(parts, ops, errp) < 0 || make_plans(set, o, errp) < 0 ||
         plan_groups(set, parts, ops, errp) < 0) {
         return NULL;
     }
-    set->request.template = NULL; /* is in force, and the options' */
+    /* in force, and the options' */
+    set->request.template = set->request.data = NULL;
+    set->request.compressibility = NULL;
     return g_steal_pointer(&set);
 }
 

@@ -29,7 +29,7 @@
 /* As given: text, NULL when not given. */
 typedef struct QCryptoBenchOptions {
     char *algtype, *algorithm, *mode, *keysize, *provider, *impl, *optype;
-    char *inputsize, *sectors, *threadnum, *reqnum, *numamask, *xor;
+    char *inputsize, *sectors, *threadnum, *reqnum, *numamask, *xor_impl;
     char *data, *compressibility;
     char *time, *repeat, *warmup, *loop, *fixed_mib;
     gboolean inplace, outplace, quick;
