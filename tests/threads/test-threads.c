@@ -7,6 +7,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 #include <qcrypto/cipher.h>
+#include <qcrypto/comp.h>
 #include <qcrypto/provider.h>
 #include <qcrypto/random.h>
 #include <stdlib.h>
@@ -384,6 +385,44 @@ static void random_bytes(void)
     }
 }
 
+/* ---- compression: every format, objects of one's own, first uses ---- */
+
+static gpointer compress_worker(gpointer opaque)
+{
+    Worker *w = opaque;
+    g_autofree uint8_t *plain = g_malloc(LEN);
+    g_autofree uint8_t *back = g_malloc(LEN);
+
+    fill(plain, LEN / 2, (unsigned)w->number);
+    memset(plain + LEN / 2, w->number, LEN - LEN / 2);
+    gate_pass(w->gate);
+    for (int alg = 0; alg < QCRYPTO_COMP_ALGO__MAX; alg++) {
+        const size_t bound = qcrypto_comp_bound(alg, LEN);
+        g_autofree uint8_t *packed = g_malloc(bound);
+
+        for (int round = 0; round < ROUNDS && bound; round++) {
+            g_autoptr(GError) err = NULL;
+            size_t n = bound, len = LEN;
+
+            qcrypto_comp_compress_bytes(alg, QCRYPTO_COMP_LEVEL_DEFAULT, plain,
+                                        LEN, packed, &n, &err);
+            g_assert_no_error(err);
+            g_assert_cmpuint(n, <, LEN);
+            qcrypto_comp_decompress_bytes(alg, packed, n, back, &len, &err);
+            g_assert_no_error(err);
+            g_assert_cmpmem(back, len, plain, LEN);
+        }
+    }
+    return NULL;
+}
+
+static void compress(void)
+{
+    Worker workers[THREADS] = {{0}};
+
+    run_all(compress_worker, workers);
+}
+
 /* ---- */
 
 static const struct {
@@ -395,6 +434,7 @@ static const struct {
     {"/threads/own-objects", own_objects},
     {"/threads/shared-object", share},
     {"/threads/random", random_bytes},
+    {"/threads/compress", compress},
 };
 
 static void run_in_child(const void *data)
