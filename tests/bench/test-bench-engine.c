@@ -10,6 +10,7 @@
 #include <glib.h>
 #include <math.h>
 #include <qcrypto/qcrypto.h>
+#include <sched.h>
 #include <string.h>
 
 #include "config-qcrypto.h"
@@ -355,6 +356,226 @@ static void test_fixed_whole(void)
     assert_fails(&a, &plan, "no whole number of requests of 1000 bytes");
 }
 
+/* ---- A device of fixed latency ---- */
+
+enum { DEPTH = 64, LATENCY = 100000 };
+
+/* Serves so many requests at once, each for so many ns of the clock. */
+static struct {
+    uint64_t ends[4096]; /* of requests, a ring */
+    uint64_t submitted, ended;
+    unsigned most; /* that were in flight */
+} device;
+
+static int device_submit(void *state, GError **errp)
+{
+    const size_t room = G_N_ELEMENTS(device.ends);
+    const uint64_t n = device.submitted++;
+    uint64_t start = fake.now;
+
+    if (n >= DEPTH) {
+        start = MAX(start, device.ends[(n - DEPTH) % room]);
+    }
+    device.ends[n % room] = start + LATENCY;
+    device.most = MAX(device.most, (unsigned)(n + 1 - device.ended));
+    return 0;
+}
+
+static int device_reap(void *state, GError **errp)
+{
+    const size_t room = G_N_ELEMENTS(device.ends);
+    int n = 0;
+
+    fake.now = MAX(fake.now, device.ends[device.ended % room]);
+    while (device.ended < device.submitted &&
+           device.ends[device.ended % room] <= fake.now) {
+        device.ended++;
+        n++;
+    }
+    return n;
+}
+
+static int device_run(void *state, uint64_t calls, GError **errp)
+{
+    fake.now += calls * LATENCY;
+    return 0;
+}
+
+static const QCryptoBenchOps device_ops = {
+    .setup = fake_setup,
+    .identify = fake_identify,
+    .verify = fake_verify,
+    .run = device_run,
+    .submit = device_submit,
+    .reap = device_reap,
+    .check = fake_check,
+    .teardown = fake_teardown,
+};
+
+/* Requests in flight scale the rate until the device's depth is reached. */
+static void test_reqnum(void)
+{
+    static const struct {
+        unsigned reqnum;
+        double scale;
+    } table[] = {{1, 1}, {10, 10}, {64, 64}, {100, 64}, {1000, 64}};
+
+    for (size_t i = 0; i < G_N_ELEMENTS(table); i++) {
+        QCryptoBenchCase a = fake_case(0);
+        QCryptoBenchCase *cases[] = {&a};
+        QCryptoBenchPlan plan = fake_plan;
+        QCryptoBenchResult r;
+
+        fake_reset();
+        memset(&device, 0, sizeof device);
+        plan.seconds = 1;
+        a.ops = &device_ops;
+        a.reqnum = table[i].reqnum;
+        g_assert_cmpuint(qcrypto_bench_group(cases, 1, &plan, &r), ==, 0);
+        g_test_message("%u in flight: %.0f requests a second", table[i].reqnum,
+                       r.ops_per_sec.median);
+        assert_near(r.ops_per_sec.median, 1e9 / LATENCY * table[i].scale);
+        g_assert_cmpuint(r.in_flight, ==, table[i].reqnum);
+        g_assert_cmpuint(device.most, ==,
+                         table[i].reqnum > 1 ? table[i].reqnum : 0);
+        /* every one that was started was waited for and counted */
+        g_assert_cmpuint(device.ended, ==, device.submitted);
+        qcrypto_bench_result_clear(&r);
+
+        /* a fixed amount is exact, in flight or not */
+        plan.fixed_bytes = 1000 * a.request_bytes;
+        memset(&device, 0, sizeof device);
+        g_assert_cmpuint(qcrypto_bench_group(cases, 1, &plan, &r), ==, 0);
+        g_assert_cmpuint(r.best.calls, ==, 1000);
+        g_assert_cmpuint(r.best.bytes, ==, plan.fixed_bytes);
+        g_assert_cmpuint(device.ended, ==,
+                         table[i].reqnum > 1 ? 1000 * plan.repeat : 0);
+        qcrypto_bench_result_clear(&r);
+    }
+}
+
+/* Without a way to submit, reqnum changes nothing. */
+static void test_reqnum_synchronous(void)
+{
+    QCryptoBenchCase a = fake_case(0);
+    QCryptoBenchCase *cases[] = {&a};
+    QCryptoBenchResult r;
+
+    fake_reset();
+    a.reqnum = 100;
+    g_assert_cmpuint(qcrypto_bench_group(cases, 1, &fake_plan, &r), ==, 0);
+    assert_near(r.ops_per_sec.median, 1e7);
+    g_assert_cmpuint(r.in_flight, ==, 1);
+    qcrypto_bench_result_clear(&r);
+}
+
+/* ---- Threads on CPUs ---- */
+
+static struct {
+    gint elsewhere; /* atomic: states made or used on another CPU */
+    gint runs;
+} seats;
+
+static bool is_seated(void)
+{
+    cpu_set_t set;
+
+    return sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) == 1;
+}
+
+static void *seat_setup(const QCryptoBenchCase *c, GError **errp)
+{
+    g_atomic_int_add(&seats.elsewhere, !is_seated());
+    return (void *)c;
+}
+
+static int seat_run(void *state, uint64_t calls, GError **errp)
+{
+    g_atomic_int_add(&seats.elsewhere, !is_seated());
+    g_atomic_int_inc(&seats.runs);
+    g_usleep(1000);
+    return 0;
+}
+
+static const QCryptoBenchOps seat_ops = {
+    .setup = seat_setup,
+    .identify = fake_identify,
+    .verify = fake_verify,
+    .run = seat_run,
+    .check = fake_check,
+    .teardown = fake_teardown,
+};
+
+/* Memory is made and used on the CPU that the plan gives a thread, and
+ * afterwards the process may use all of its CPUs again. */
+static void test_seats(void)
+{
+    QCryptoBenchPlan plan = {.seconds = 0.005, .repeat = 2};
+    cpu_set_t before, after;
+    int cpu = 0;
+
+    sched_getaffinity(0, sizeof before, &before);
+    while (!CPU_ISSET((size_t)cpu, &before)) {
+        cpu++;
+    }
+    plan.cpus = &cpu;
+    plan.ncpus = 1;
+    for (unsigned threads = 1; threads <= 3; threads += 2) {
+        QCryptoBenchCase a = fake_case(0);
+        QCryptoBenchCase *cases[] = {&a};
+        QCryptoBenchResult r;
+
+        fake_reset();
+        seats.elsewhere = seats.runs = 0;
+        a.ops = &seat_ops;
+        a.threadnum = threads;
+        g_assert_cmpuint(qcrypto_bench_group(cases, 1, &plan, &r), ==, 0);
+        g_assert_cmpint(seats.elsewhere, ==, 0);
+        g_assert_cmpint(seats.runs, >=, threads);
+        qcrypto_bench_result_clear(&r);
+        sched_getaffinity(0, sizeof after, &after);
+        g_assert_true(CPU_EQUAL(&before, &after));
+    }
+}
+
+/* A CPU that is not there: FAILED, not measured somewhere else. */
+static void test_no_seat(void)
+{
+    QCryptoBenchPlan plan = fake_plan;
+    QCryptoBenchCase a = fake_case(0);
+    const int cpu = CPU_SETSIZE - 1;
+
+    fake_reset();
+    plan.cpus = &cpu;
+    plan.ncpus = 1;
+    assert_fails(&a, &plan, "cannot run on CPU");
+}
+
+/* ---- What cannot be ---- */
+
+static void test_doubt(void)
+{
+    QCryptoBenchCase one = fake_case(0), two = fake_case(0),
+                     four = fake_case(0), other = fake_case(1);
+    QCryptoBenchResult r[] = {
+        {.c = &two}, {.c = &one}, {.c = &four}, {.c = &other}};
+
+    two.threadnum = 2;
+    four.threadnum = 4;
+    other.threadnum = 2;
+    r[0].ops_per_sec.best = 2.0e6;
+    r[1].ops_per_sec.best = 1.0e6;
+    r[2].ops_per_sec.best = 13.6e6;
+    r[3].ops_per_sec.best = 9.0e6; /* of somebody else */
+    qcrypto_bench_doubt(r, G_N_ELEMENTS(r));
+    g_assert_null(r[0].doubt);
+    g_assert_null(r[1].doubt);
+    g_assert_cmpstr(r[2].doubt, ==,
+                    "impossible: 4 threads do 13.6 times what one does");
+    g_assert_null(r[3].doubt);
+    g_free(r[2].doubt);
+}
+
 /* ---- A peer that wraps the library's cipher ---- */
 
 static struct {
@@ -606,6 +827,50 @@ static void test_flipped_bit(void)
     }
 }
 
+/* ---- The layout ---- */
+
+/* 500 MiB in 0.25 s, and what is said of them. */
+static void test_layout(void)
+{
+    QCryptoBenchSample sample = {
+        .bytes = 524288000,
+        .calls = 1024000,
+        .ns = 250000000,
+    };
+    QCryptoBenchCase a = {
+        .algtype = "compress",
+        .algorithm = (char *)"zlib-deflate",
+        .optype = "compress",
+        .provider = (char *)"zlib",
+        .inputsize = 512,
+        .sectors = 1,
+        .threadnum = 1,
+        .reqnum = 1,
+    };
+    const QCryptoBenchPlan plan = {.seconds = 1, .loop = 1};
+    const QCryptoBenchResult r = {
+        .c = &a,
+        .plan = &plan,
+        .samples = &sample,
+        .nsamples = 1,
+        .best = sample,
+        .bytes_per_sec = {2097152000, 2097152000, 0},
+        .ops_per_sec = {4096000, 4096000, 0},
+    };
+    g_autofree char *text = qcrypto_bench_single(&r, 1);
+
+    g_assert_true(qcrypto_bench_is_single(&r, 1));
+    g_assert_true(g_str_has_prefix(
+        text,
+        "run set: algorithm zlib-deflate, algtype CRYPTO_COMPRESS, inputsize "
+        "512, loop 1, numamask 0x0, optype 0, reqnum 1, threadnum 1, time 1.\n"
+        "Crypto benchmark result:\n"
+        "        throughput      pps             time\n"
+        "        2097.152 MB/s   4096 kPP/s      250 ms          zlib\n"
+        "The best sample; MB are 10^6 bytes, MiB 2^20, kPP 10^3 requests.\n"
+        "zlib, 2000 MiB/s\n"));
+}
+
 /* ---- The command ---- */
 
 /* "good" stands for the wrapping peer, left alone. */
@@ -724,6 +989,116 @@ static const CommandCase commands[] = {
      "*aes-256-ecb*ns*new*call 16*", NULL},
     {"fixed", "bench --fixed-mib 8 -a aes-128-ctr -s 512 -p good", 0, "*8 MiB*",
      NULL},
+    /* the proposed parameters, all of them, in its layout */
+    {"layout",
+     "bench --algorithm aes-128-ctr --algtype CRYPTO_CIPHER --inputsize 1024 "
+     "--loop 1000 --numamask 0x0 --optype 0 --reqnum 1 --threadnum 1 --time "
+     "0.01 -p good",
+     0,
+     "*\nrun set: algorithm aes-128-ctr, algtype CRYPTO_CIPHER, inputsize "
+     "1024, "
+     "loop 1000, numamask 0x0, optype 0, reqnum 1, threadnum 1, time 0.01.\n"
+     "Crypto benchmark result:\n"
+     "        throughput      pps             time\n"
+     "        * MB/s * kPP/s * ms *good*",
+     NULL},
+    {"layout-others",
+     "bench -q -a aes-128-ctr -s 2x512 --inplace --optype 1 -p "
+     "good",
+     0, "*inputsize 512, loop auto,*, time 0.002, sectors 2, inplace.\n*",
+     NULL},
+    {"layout-failed", "bench -q -a aes-128-ctr -s 512 --optype 0 -p spy", 1,
+     "*Crypto benchmark result:\n*FAILED*spy wrapped\n*",
+     "*FAILED: aes-128-ctr*"},
+    {"skcipher", "bench -q --algtype skcipher -a aes-128-ctr -s 512 -p good", 0,
+     "*aes-128-ctr*", NULL},
+    /* lists and ranges */
+    {"range", "bench -q -a aes-128-ctr -s 1k..4KiB,4096 --optype 0 -p good", 0,
+     "* 1024 * 2048 * 4096 \n*", NULL},
+    {"range-step", "bench -q -a aes-128-ctr -s 512..1k+256 --optype 0 -p good",
+     0, "* 512 * 768 * 1024 \n*", NULL},
+    {"range-runs", "bench -q -a aes-128-ctr -s 2x512..1k --optype 0 -p good", 0,
+     "* 2x512 * 2x1024 \n*", NULL},
+    {"range-threads", "bench -q -a aes-128-ctr -s 512 -t 1..3 -p good", 0,
+     "*1 thread,*2 threads,*3 threads,*", NULL},
+    {"range-backwards", "bench -s 4k..1k", 2, "",
+     "*--inputsize*'4k..1k' is no range; 1..8 is 1, 2, 4, 8*"},
+    {"range-many", "bench -s 1..1m+1", 2, "", "*more than 1024 values*"},
+    {"range-open", "bench -s 1k..", 2, "", "*--inputsize*''*"},
+    {"times",
+     "bench -a aes-128-ctr -s 512 --time 0.001,0.002 --repeat 2 "
+     "--optype 0 -p good",
+     0, "*0.001 s*0.002 s*", NULL},
+    {"loops", "bench -q -a aes-128-ctr -s 4k --loop 100,200 --optype 0 -p good",
+     0, "*loop 100,*loop 200,*", NULL},
+    {"both-places",
+     "bench -q -a aes-128-ctr -s 512 --inplace --outplace "
+     "--optype 0 -p good",
+     0, "*separate buffers*in place*", NULL},
+    {"size-kb", "bench -s 4KB", 2, "", "*KiB*'4KB'*"},
+    /* algtypes by themselves */
+    {"find-hash", "bench -q -a sha256 -s 64 -p builtin", 0,
+     "*algtype CRYPTO_HASH*", NULL},
+    {"find-hmac", "bench -q -a hmac(sha256) -s 64 -p builtin", 0,
+     "*algtype CRYPTO_HMAC*", NULL},
+    {"find-several", "bench -q -a sha256,xor-2,aes-128-ctr -s 4k -p builtin", 0,
+     "*sha256 digest*xor-2 xor*aes-128-ctr encrypt*", NULL},
+    {"find-null", "bench -q -a null", 0, "*algtype CRYPTO_NULL*", NULL},
+    {"kernel-name", "bench -q -a ctr(aes) --keysize 128 -s 512 -p good", 0,
+     "*aes-128-ctr*", NULL},
+    {"unknown-anywhere", "bench -a sha257", 2, "",
+     "*unknown algorithm 'sha257'*--list*"},
+    {"unknown-algtype-list", "bench --algtype aead", 2, "",
+     "*unknown algtype 'aead'; there are cipher, *hash, *"},
+    {"one-optype", "bench -a sha256 --optype 1", 2, "",
+     "*unknown optype '1'; hash has 0 digest*"},
+    {"optype-name", "bench -a aes-256-xts --optype compress", 2, "",
+     "*'compress'; cipher has 0 encrypt, 1 decrypt*"},
+    {"xor-elsewhere", "bench -a aes-256-xts --xor 8regs", 2, "",
+     "*--xor goes with --algtype xor*"},
+    {"data-elsewhere", "bench --algtype hash --data /dev/null", 2, "",
+     "*--data goes with --algtype compress*"},
+    /* keys */
+    {"keysize",
+     "bench -q -a aes-ctr --keysize 128,256 -s 512 --optype 0 -p "
+     "good",
+     0, "*aes-128-ctr*aes-256-ctr*", NULL},
+    {"keysize-none", "bench -a aes-xts --keysize 512", 2, "",
+     "*aes-xts has keys of 128, 192, 256 bits, not 512*"},
+    {"keysize-hash", "bench -a sha256 --keysize 128", 2, "",
+     "*a hash has no key*"},
+    {"keysize-hmac", "bench -q -a hmac-sha256 --keysize 512 -s 64 -p builtin",
+     0, "*sha256*", NULL},
+    /* requests in flight */
+    {"reqnum", "bench -q -a aes-128-ctr -s 4k --reqnum 8 --optype 0 -p builtin",
+     0, "*reqnum 8*8 requests in flight*", NULL},
+    {"reqnum-inplace",
+     "bench -q -a aes-128-ctr -s 2x512 --reqnum 3 --inplace "
+     "--optype 1 -p builtin",
+     0, "*reqnum 3*3 requests in flight*", NULL},
+    {"reqnum-hash", "bench -q -a sha256 -s 4k --reqnum 5 -p builtin", 0,
+     "*5 requests in flight*", NULL},
+    {"reqnum-peer",
+     "bench -q -a aes-128-ctr -s 4k --reqnum 8 --optype 0 -p "
+     "good",
+     0, "*reqnum 8*1 request in flight*",
+     "*spy is synchronous*--reqnum is without effect on it*"},
+    {"reqnum-hmac", "bench -q -a hmac-sha256 -s 4k --reqnum 2 -p builtin", 0,
+     "*reqnum 2*", "*hmac is synchronous*without effect*"},
+    {"reqnum-zero", "bench --reqnum 0", 2, "", "*--reqnum takes*'0'*"},
+    {"reqnum-memory", "bench -a aes-128-ctr -s 64m --reqnum 100", 2, "",
+     "*100 requests*at most*"},
+#if QCRYPTO_HAVE_NUMA
+    {"numa-absent", "bench -a aes-128-ctr -s 1k --numamask 0x8000000000000000",
+     2, "", "*there is no NUMA node 63 here (nodes: *"},
+#endif
+    {"numa-none",
+     "bench -q -a aes-128-ctr -s 1k --optype 0 --numamask 0x0 -p "
+     "good",
+     0, "*numamask 0x0*", NULL},
+    {"numa-word", "bench --numamask none", 2, "", "*--numamask takes*'none'*"},
+    {"fmt-and-json", "bench --benchfmt --json -", 2, "", "*--json FILE*"},
+    {"no-file", "bench --file /no/such/file", 1, "", "*/no/such/file*"},
     {"list", "bench --list", 0, "*cipher *aes-256-xts*object *", NULL},
 };
 
@@ -769,6 +1144,13 @@ int main(int argc, char **argv)
     g_test_add_func("/bench/engine/bound", test_bound);
     g_test_add_func("/bench/engine/wrong", test_wrong);
     g_test_add_func("/bench/engine/fixed-whole", test_fixed_whole);
+    g_test_add_func("/bench/engine/reqnum", test_reqnum);
+    g_test_add_func("/bench/engine/reqnum-synchronous",
+                    test_reqnum_synchronous);
+    g_test_add_func("/bench/engine/seats", test_seats);
+    g_test_add_func("/bench/engine/no-seat", test_no_seat);
+    g_test_add_func("/bench/engine/doubt", test_doubt);
+    g_test_add_func("/bench/report/layout", test_layout);
     g_test_add_func("/bench/cipher/fixed-bytes", test_fixed_bytes);
     g_test_add_func("/bench/cipher/threads", test_threads);
     g_test_add_func("/bench/cipher/time", test_time);

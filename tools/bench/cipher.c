@@ -265,29 +265,99 @@ static void choose_request(QCryptoBenchCipher *s)
     }
 }
 
+/* Each request in flight has an output of its own; in place, an input too. */
+static unsigned slots(const QCryptoBenchCipher *s)
+{
+    return s->flight ? s->c->reqnum : 1;
+}
+
 /* Reads and writes as the case wants it, from the start. */
 static void load(QCryptoBenchCipher *s)
 {
     const uint8_t *source = s->decrypt ? s->text : s->plain;
+    const bool inplace = s->c->inplace || s->c->flags & QCRYPTO_BENCH_BOUND;
 
-    if (s->c->inplace || s->c->flags & QCRYPTO_BENCH_BOUND) {
-        memcpy(s->out, source, s->total);
-        s->in = s->out;
-    } else {
-        memset(s->out, 0, s->total);
-        s->in = source;
+    for (unsigned i = 0; i < slots(s); i++) {
+        if (inplace) {
+            memcpy(s->out + i * s->room, source, s->total);
+        } else {
+            memset(s->out + i * s->room, 0, s->total);
+        }
     }
+    s->in = inplace ? s->out : source;
 }
 
-/* The output is what the model says. */
-static int compare(const QCryptoBenchCipher *s, GError **errp)
+/* The output of so many slots is what the model says. */
+static int compare(const QCryptoBenchCipher *s, unsigned n, GError **errp)
 {
     const uint8_t *want = s->decrypt ? s->plain : s->text;
     /* raw goes over the same bytes again and again */
     const size_t len =
         s->c->flags & QCRYPTO_BENCH_BOUND ? RAW_BUFFER : s->total;
 
-    return memcmp(s->out, want, len) ? wrong(errp, "wrong output") : 0;
+    for (unsigned i = 0; i < n; i++) {
+        if (memcmp(s->out + i * s->room, want, len)) {
+            return wrong(errp, "wrong output");
+        }
+    }
+    return 0;
+}
+
+/* ---- Requests in flight ---- */
+
+static int cipher_submit(void *state, GError **errp)
+{
+    static int (*const message[])(
+        QCryptoAsync *, const QCryptoCipher *, const uint8_t *, size_t,
+        const void *, void *, size_t, QCryptoAsyncDone *, void *,
+        GError **) = {qcrypto_async_encrypt, qcrypto_async_decrypt};
+    static int (*const sectors[])(QCryptoAsync *, const QCryptoCipher *,
+                                  const QCryptoIVGen *, uint64_t, size_t,
+                                  const void *, void *, size_t, unsigned,
+                                  QCryptoAsyncDone *, void *, GError **) = {
+        qcrypto_async_encrypt_sectors, qcrypto_async_decrypt_sectors};
+    QCryptoBenchCipher *s = state;
+    const unsigned slot = qcrypto_bench_flight_take(s->flight);
+    QCryptoBenchTicket *ticket = qcrypto_bench_flight_ticket(s->flight, slot);
+    uint8_t *out = s->out + slot * s->room;
+    const uint8_t *in = s->in == s->out ? out : s->in;
+
+    return s->n > 1
+               ? sectors[s->decrypt](s->flight->engine, s->cipher, NULL,
+                                     FIRST_SECTOR, s->unit, in, out, s->n, 0,
+                                     qcrypto_bench_flight_done, ticket, errp)
+               : message[s->decrypt](s->flight->engine, s->cipher, s->ivs,
+                                     s->niv, in, out, s->total,
+                                     qcrypto_bench_flight_done, ticket, errp);
+}
+
+static int cipher_reap(void *state, GError **errp)
+{
+    QCryptoBenchCipher *s = state;
+
+    return qcrypto_bench_flight_reap(s->flight, errp);
+}
+
+/* Every slot once more, from the start. */
+static int fly_again(QCryptoBenchCipher *s, GError **errp)
+{
+    unsigned left = slots(s);
+
+    load(s);
+    for (unsigned i = 0; i < slots(s); i++) {
+        if (cipher_submit(s, errp) < 0) {
+            return -1;
+        }
+    }
+    while (left) {
+        const int n = cipher_reap(s, errp);
+
+        if (n < 0) {
+            return -1;
+        }
+        left -= (unsigned)n;
+    }
+    return compare(s, slots(s), errp);
 }
 
 /* ---- The operations ---- */
@@ -331,7 +401,8 @@ static int make_buffers(QCryptoBenchCipher *s, GError **errp)
 {
     const size_t room = ((s->total + 4095) & ~(size_t)4095) + 4096;
 
-    s->size = 4 * room + s->n * 16 + 4096;
+    s->room = room;
+    s->size = (3 + slots(s)) * room + s->n * 16 + 4096;
     s->memory = qcrypto_alloc(s->size);
     if (!s->memory) {
         return qcrypto_error_memory(errp, "the benchmark's buffers",
@@ -340,7 +411,7 @@ static int make_buffers(QCryptoBenchCipher *s, GError **errp)
     s->plain = (void *)(((uintptr_t)s->memory + 4095) & ~(uintptr_t)4095);
     s->text = s->plain + room;
     s->out = s->text + room + SKEW;
-    s->ivs = s->text + 2 * room + SKEW;
+    s->ivs = s->out + slots(s) * room;
     for (size_t i = 0; i < s->total; i++) {
         s->plain[i] = (uint8_t)(i * 11 + (i >> 8) * 5 + 1);
     }
@@ -366,6 +437,13 @@ void *qcrypto_bench_cipher_setup(const QCryptoBenchCase *c, GError **errp)
     s->nkey = qcrypto_cipher_get_key_len(alg) *
               (c->mode == QCRYPTO_CIPHER_MODE_XTS ? 2 : 1);
     qcrypto_selftest_message(c->mode, s->key, iv, message);
+    if (c->reqnum > 1 && c->ops->submit) {
+        s->flight = qcrypto_bench_flight_new(c->reqnum, errp);
+        if (!s->flight) {
+            qcrypto_bench_cipher_teardown(s);
+            return NULL;
+        }
+    }
     if (make_buffers(s, errp) < 0 || make_ivs(s, errp) < 0) {
         qcrypto_bench_cipher_teardown(s);
         return NULL;
@@ -388,6 +466,7 @@ void qcrypto_bench_cipher_teardown(void *state)
 {
     QCryptoBenchCipher *s = state;
 
+    qcrypto_bench_flight_free(s->flight);
     if (s->ctx) {
         s->peer->close(s->ctx);
     }
@@ -435,7 +514,7 @@ static int try_direction(QCryptoBenchCipher *s, int decrypt, GError **errp)
     s->decrypt = decrypt;
     choose_request(s);
     load(s);
-    ret = s->request(s, 1, errp) < 0 || compare(s, errp) < 0 ? -1 : 0;
+    ret = s->request(s, 1, errp) < 0 || compare(s, 1, errp) < 0 ? -1 : 0;
     s->decrypt = own;
     choose_request(s);
     return ret;
@@ -470,7 +549,7 @@ int qcrypto_bench_cipher_check_again(void *state, GError **errp)
     QCryptoBenchCipher *s = state;
 
     load(s);
-    return s->request(s, 1, errp) < 0 ? -1 : compare(s, errp);
+    return s->request(s, 1, errp) < 0 ? -1 : compare(s, 1, errp);
 }
 
 static int cipher_check(void *state, GError **errp)
@@ -479,19 +558,26 @@ static int cipher_check(void *state, GError **errp)
 
     if (s->in != s->out) {
         /* the very bytes that the timed work left */
-        return compare(s, errp);
+        return compare(s, s->flight ? s->flight->used : 1, errp);
     }
-    return qcrypto_bench_cipher_check_again(state, errp);
+    return s->flight ? fly_again(s, errp)
+                     : qcrypto_bench_cipher_check_again(state, errp);
 }
 
+#define OPS                                                                    \
+    .setup = qcrypto_bench_cipher_setup,                                       \
+    .identify = qcrypto_bench_cipher_identify,                                 \
+    .verify = qcrypto_bench_cipher_verify, .run = cipher_run,                  \
+    .check = cipher_check, .teardown = qcrypto_bench_cipher_teardown
+
 static const QCryptoBenchOps cipher_ops = {
-    .setup = qcrypto_bench_cipher_setup,
-    .identify = qcrypto_bench_cipher_identify,
-    .verify = qcrypto_bench_cipher_verify,
-    .run = cipher_run,
-    .check = cipher_check,
-    .teardown = qcrypto_bench_cipher_teardown,
+    OPS,
+    .submit = cipher_submit,
+    .reap = cipher_reap,
 };
+
+/* of peers and of the bound, which have one request at a time */
+static const QCryptoBenchOps synchronous_ops = {OPS};
 
 /* ---- From request to cases ---- */
 
@@ -505,6 +591,9 @@ static bool mark(QCryptoBenchCase *c, const QCryptoRowInfo *row)
 {
     if (row && !strcmp(row->impl, RAW)) {
         return false;
+    }
+    if (!row && c->ops == &cipher_ops) {
+        c->ops = &synchronous_ops;
     }
     if (c->mode == QCRYPTO_CIPHER_MODE_ECB && !(row && row->avoid)) {
         c->flags |= QCRYPTO_BENCH_BOUNDED;
@@ -557,6 +646,7 @@ static int add_raw(GPtrArray *list, const Planner *p, int alg, int mode,
         }
         c = qcrypto_bench_case_dup(c);
         c->flags = QCRYPTO_BENCH_BOUND;
+        c->ops = &synchronous_ops;
         g_free(c->provider);
         c->provider = g_strdup(RAW);
         g_free(c->algorithm);

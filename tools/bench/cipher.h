@@ -8,6 +8,7 @@
 
 #include <qcrypto/cipher.h>
 
+#include "tools/bench/flight.h"
 #include "tools/bench/kinds.h"
 
 extern const QCryptoBenchKind qcrypto_bench_kind_cipher; /* cipher.c */
@@ -36,6 +37,8 @@ struct QCryptoBenchCipher {
     const uint8_t *in; /* plain, text or out */
     uint8_t *memory;
     size_t size;
+    QCryptoBenchFlight *flight; /* NULL: one request after the other */
+    size_t room;                /* from one slot's out to the next one's */
 };
 
 /* QCryptoBenchOps of kind cipher, of which object uses all but run */

@@ -209,14 +209,15 @@ static size_t measure_group(Job *job, const QCryptoBenchRunSet *set,
     for (guint i = first; i < job->results->len; i++) {
         QCryptoBenchResult *r =
             &g_array_index(job->results, QCryptoBenchResult, i);
-        g_autofree char *name = qcrypto_bench_name_text(r->c);
+        const bool special =
+            r->c->flags & (QCRYPTO_BENCH_PEER | QCRYPTO_BENCH_BOUND);
 
         r->runset = set->name;
         if (!r->failed && r->c->reqnum > 1 && !r->c->ops->submit) {
             note(job,
-                 "--reqnum is without effect on %s %s by %s, which is "
-                 "synchronous: one request at a time",
-                 r->c->algtype, r->c->algorithm, name);
+                 "%s is synchronous, one request at a time: --reqnum is "
+                 "without effect on it",
+                 special ? r->c->provider : r->c->algtype);
         }
     }
     return failures;

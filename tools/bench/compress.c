@@ -24,6 +24,7 @@
 #include "crypto/base/secure.h"
 #include "crypto/core/select.h"
 #include "tools/bench/data.h"
+#include "tools/bench/flight.h"
 
 enum { OP_COMPRESS, OP_DECOMPRESS };
 
@@ -31,6 +32,14 @@ typedef struct Packed {
     size_t at; /* in packed */
     size_t len;
 } Packed;
+
+/* A request in flight: an object and an output of its own. */
+typedef struct Slot {
+    const struct Compress *s;
+    QCryptoComp *comp;
+    uint8_t *out;
+    size_t len, block;
+} Slot;
 
 typedef struct Compress {
     const QCryptoBenchCase *c;
@@ -44,7 +53,9 @@ typedef struct Compress {
     Packed *blocks;
     uint8_t *out; /* of the request under way */
     size_t room;
-    size_t len; /* of the last one */
+    size_t len;                 /* of the last one */
+    QCryptoBenchFlight *flight; /* NULL: one request after the other */
+    Slot *slots;
 } Compress;
 
 /* "zstd:19" to number and level; -1: no such name. */
@@ -69,40 +80,60 @@ static const uint8_t *block(const Compress *s, size_t i)
 
 /* ---- The operations ---- */
 
-static int run_compress(Compress *s, uint64_t calls, GError **errp)
+/* Block i to out, by comp. */
+static int request(const Compress *s, QCryptoComp *comp, size_t i, uint8_t *out,
+                   size_t *len, GError **errp)
 {
-    for (; calls; calls--) {
-        s->len = s->room;
-        if (qcrypto_comp_compress(s->comp, block(s, s->next), s->unit, s->out,
-                                  &s->len, errp) < 0) {
-            return -1;
-        }
-        s->next = s->next + 1 < s->n ? s->next + 1 : 0;
-    }
-    return 0;
-}
+    const Packed *p = &s->blocks[i];
 
-static int run_decompress(Compress *s, uint64_t calls, GError **errp)
-{
-    for (; calls; calls--) {
-        const Packed *p = &s->blocks[s->next];
-
-        s->len = s->unit;
-        if (qcrypto_comp_decompress(s->comp, s->packed + p->at, p->len, s->out,
-                                    &s->len, errp) < 0) {
-            return -1;
-        }
-        s->next = s->next + 1 < s->n ? s->next + 1 : 0;
+    if (s->c->op == OP_DECOMPRESS) {
+        *len = s->unit;
+        return qcrypto_comp_decompress(comp, s->packed + p->at, p->len, out,
+                                       len, errp);
     }
-    return 0;
+    *len = s->room;
+    return qcrypto_comp_compress(comp, block(s, i), s->unit, out, len, errp);
 }
 
 static int run(void *state, uint64_t calls, GError **errp)
 {
     Compress *s = state;
 
-    return s->c->op == OP_DECOMPRESS ? run_decompress(s, calls, errp)
-                                     : run_compress(s, calls, errp);
+    for (; calls; calls--) {
+        if (request(s, s->comp, s->next, s->out, &s->len, errp) < 0) {
+            return -1;
+        }
+        s->next = s->next + 1 < s->n ? s->next + 1 : 0;
+    }
+    return 0;
+}
+
+static int run_slot(void *arg, GError **errp)
+{
+    Slot *slot = arg;
+
+    return request(slot->s, slot->comp, slot->block, slot->out, &slot->len,
+                   errp);
+}
+
+static int submit(void *state, GError **errp)
+{
+    Compress *s = state;
+    const unsigned i = qcrypto_bench_flight_take(s->flight);
+
+    s->slots[i].block = s->next;
+    s->next = s->next + 1 < s->n ? s->next + 1 : 0;
+    return qcrypto_async_submit(s->flight->engine, run_slot, &s->slots[i], NULL,
+                                qcrypto_bench_flight_done,
+                                qcrypto_bench_flight_ticket(s->flight, i),
+                                errp);
+}
+
+static int reap(void *state, GError **errp)
+{
+    const Compress *s = state;
+
+    return qcrypto_bench_flight_reap(s->flight, errp);
 }
 
 /* What comp makes of these bytes is block i. */
@@ -152,20 +183,36 @@ static int verify(void *state, GError **errp)
     return 0;
 }
 
-/* The last request's output is right. */
-static int check(void *state, GError **errp)
+/* What a request made of block i is right. */
+static int check_output(Compress *s, size_t i, const uint8_t *out, size_t len,
+                        GError **errp)
 {
-    Compress *s = state;
-    const size_t i = (s->next ? s->next : s->n) - 1;
     g_autofree uint8_t *back = g_malloc(s->unit);
 
     if (s->c->op == OP_COMPRESS) {
-        return same_block(s, s->comp, i, s->out, s->len, back, errp);
+        return same_block(s, s->comp, i, out, len, back, errp);
     }
-    return s->len == s->unit && !memcmp(s->out, block(s, i), s->unit)
+    return len == s->unit && !memcmp(out, block(s, i), s->unit)
                ? 0
                : qcrypto_error(errp, QCRYPTO_ERROR_BACKEND_UNAVAILABLE,
                                "wrong output");
+}
+
+/* The output of the last request, or of the last one in each slot. */
+static int check(void *state, GError **errp)
+{
+    Compress *s = state;
+
+    for (unsigned i = 0; s->flight && i < s->flight->used; i++) {
+        const Slot *slot = &s->slots[i];
+
+        if (check_output(s, slot->block, slot->out, slot->len, errp) < 0) {
+            return -1;
+        }
+    }
+    return s->flight ? 0
+                     : check_output(s, (s->next ? s->next : s->n) - 1, s->out,
+                                    s->len, errp);
 }
 
 static double ratio(const void *state)
@@ -179,6 +226,12 @@ static void teardown(void *state)
 {
     Compress *s = state;
 
+    qcrypto_bench_flight_free(s->flight);
+    for (unsigned i = 0; s->slots && i < s->c->reqnum; i++) {
+        qcrypto_comp_free(s->slots[i].comp);
+        free(s->slots[i].out);
+    }
+    g_free(s->slots);
     qcrypto_comp_free(s->comp);
     qcrypto_comp_free(s->witness);
     free(s->packed);
@@ -204,6 +257,33 @@ static QCryptoComp *find_witness(const QCryptoBenchCase *c)
     return NULL;
 }
 
+static int open_flight(Compress *s, int level, GError **errp)
+{
+    const size_t room = MAX(s->room, s->unit);
+
+    if (s->c->reqnum <= 1) {
+        return 0;
+    }
+    s->slots = g_new0(Slot, s->c->reqnum);
+    for (unsigned i = 0; i < s->c->reqnum; i++) {
+        Slot *slot = &s->slots[i];
+
+        slot->s = s;
+        slot->out = qcrypto_alloc(room);
+        if (!slot->out) {
+            return qcrypto_error_memory(errp, "the benchmark's buffers",
+                                        s->c->reqnum * room / 1024 + 1, 0);
+        }
+        slot->comp = qcrypto_comp_new_from(
+            s->c->row, (QCryptoCompAlgo)s->c->alg, level, errp);
+        if (!slot->comp) {
+            return -1;
+        }
+    }
+    s->flight = qcrypto_bench_flight_new(s->c->reqnum, errp);
+    return s->flight ? 0 : -1;
+}
+
 static void *setup(const QCryptoBenchCase *c, GError **errp)
 {
     Compress *s = g_new0(Compress, 1);
@@ -222,7 +302,7 @@ static void *setup(const QCryptoBenchCase *c, GError **errp)
     if (s->comp && (!s->out || !s->packed)) {
         qcrypto_error_memory(errp, "the benchmark's buffers",
                              (s->n + 1) * s->room / 1024 + 1, 0);
-    } else if (s->comp) {
+    } else if (s->comp && open_flight(s, level, errp) == 0) {
         s->witness = find_witness(c);
         return s;
     }
@@ -244,6 +324,8 @@ static const QCryptoBenchOps ops = {
     .identify = identify,
     .verify = verify,
     .run = run,
+    .submit = submit,
+    .reap = reap,
     .check = check,
     .ratio = ratio,
     .teardown = teardown,

@@ -637,8 +637,9 @@ static void hold_bounds(Runner *runners, size_t n)
         const QCryptoBenchStats *own = &r->result->bytes_per_sec;
 
         for (int retry = 0;
-             r->c->flags & QCRYPTO_BENCH_BOUNDED && !r->result->failed &&
-             !bound->result->failed && own->best > limit->best * BOUND_MARGIN;
+             r->c->flags & QCRYPTO_BENCH_BOUNDED && !is_asynchronous(r->c) &&
+             !r->result->failed && !bound->result->failed &&
+             own->best > limit->best * BOUND_MARGIN;
              retry++) {
             if (retry == BOUND_RETRIES) {
                 fail(r,

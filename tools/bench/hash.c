@@ -24,6 +24,7 @@
 #include "crypto/core/digest.h"
 #include "crypto/core/hash.h"
 #include "crypto/core/select.h"
+#include "tools/bench/flight.h"
 
 /* of HMAC: longer ones would be hashed first */
 #define MAX_KEYBITS 8192
@@ -46,6 +47,8 @@ typedef struct Hash {
     size_t ndigest, nkey;
     uint8_t key[MAX_KEYBITS / 8];
     uint8_t digest[QCRYPTO_DIGEST_MAX];
+    QCryptoBenchFlight *flight; /* NULL: one request after the other, */
+    uint8_t (*digests)[QCRYPTO_DIGEST_MAX]; /* else of each slot */
     uint8_t want[QCRYPTO_DIGEST_MAX];
     uint8_t *data;
 } Hash;
@@ -102,6 +105,8 @@ static void teardown(void *state)
     if (s->ctx) {
         s->peer->close(s->ctx);
     }
+    qcrypto_bench_flight_free(s->flight);
+    g_free(s->digests);
     qcrypto_hmac_free(s->hmac);
     qcrypto_wipe_free(s->data, s->c->inputsize + 1);
     g_free(s);
@@ -138,6 +143,16 @@ static int open_case(Hash *s, GError **errp)
     return s->hmac ? 0 : -1;
 }
 
+static int open_flight(Hash *s, GError **errp)
+{
+    if (s->c->reqnum > 1 && s->c->ops->submit) {
+        s->digests = g_malloc0_n(s->c->reqnum, sizeof *s->digests);
+        s->flight = qcrypto_bench_flight_new(s->c->reqnum, errp);
+        return s->flight ? 0 : -1;
+    }
+    return 0;
+}
+
 static void *setup(const QCryptoBenchCase *c, const HashKind *kind,
                    GError **errp)
 {
@@ -158,7 +173,7 @@ static void *setup(const QCryptoBenchCase *c, const HashKind *kind,
         for (size_t i = 0; i < sizeof(s->key); i++) {
             s->key[i] = (uint8_t)(i * 17 + 1);
         }
-        if (open_case(s, errp) == 0) {
+        if (open_case(s, errp) == 0 && open_flight(s, errp) == 0) {
             return s;
         }
     }
@@ -229,14 +244,24 @@ static int witness_digest(Hash *s, GError **errp)
                 : -1;
 }
 
-static int check(void *state, GError **errp)
+static int compare(const Hash *s, const uint8_t *digest, GError **errp)
 {
-    Hash *s = state;
-
-    return memcmp(s->digest, s->want, s->ndigest)
+    return memcmp(digest, s->want, s->ndigest)
                ? qcrypto_error(errp, QCRYPTO_ERROR_BACKEND_UNAVAILABLE,
                                "wrong output")
                : 0;
+}
+
+static int check(void *state, GError **errp)
+{
+    const Hash *s = state;
+
+    for (unsigned i = 0; s->flight && i < s->flight->used; i++) {
+        if (compare(s, s->digests[i], errp) < 0) {
+            return -1;
+        }
+    }
+    return s->flight ? 0 : compare(s, s->digest, errp);
 }
 
 static int verify(void *state, GError **errp)
@@ -244,7 +269,7 @@ static int verify(void *state, GError **errp)
     Hash *s = state;
 
     if (witness_digest(s, errp) < 0 || s->request(s, errp) < 0 ||
-        check(s, errp) < 0) {
+        compare(s, s->digest, errp) < 0) {
         return -1;
     }
     memset(s->digest, 0, sizeof(s->digest));
@@ -263,7 +288,27 @@ static int run(void *state, uint64_t calls, GError **errp)
     return 0;
 }
 
-static const QCryptoBenchOps hash_ops = {
+static int submit(void *state, GError **errp)
+{
+    Hash *s = state;
+    const unsigned slot = qcrypto_bench_flight_take(s->flight);
+
+    return qcrypto_async_hash(
+        s->flight->engine, s->c->row, (QCryptoHashAlgo)s->c->alg, s->data,
+        s->c->inputsize, s->digests[slot], s->ndigest,
+        qcrypto_bench_flight_done, qcrypto_bench_flight_ticket(s->flight, slot),
+        errp);
+}
+
+static int reap(void *state, GError **errp)
+{
+    const Hash *s = state;
+
+    return qcrypto_bench_flight_reap(s->flight, errp);
+}
+
+/* of peers, which have one request at a time */
+static const QCryptoBenchOps hash_peer_ops = {
     .setup = hash_setup,
     .identify = identify,
     .verify = verify,
@@ -272,6 +317,18 @@ static const QCryptoBenchOps hash_ops = {
     .teardown = teardown,
 };
 
+static const QCryptoBenchOps hash_ops = {
+    .setup = hash_setup,
+    .identify = identify,
+    .verify = verify,
+    .run = run,
+    .submit = submit,
+    .reap = reap,
+    .check = check,
+    .teardown = teardown,
+};
+
+/* Those on one object run one after the other: nothing to be in flight. */
 static const QCryptoBenchOps hmac_ops = {
     .setup = hmac_setup,
     .identify = identify,
@@ -300,6 +357,9 @@ static bool mark(QCryptoBenchCase *c, const QCryptoRowInfo *row)
 {
     if (row && row->selected) {
         g_clear_pointer(&c->row, g_free);
+    }
+    if (!row && c->ops == &hash_ops) {
+        c->ops = &hash_peer_ops;
     }
     return true;
 }

@@ -301,7 +301,8 @@ static void write_line(GString *out, const Table *t, const Style *style,
     g_string_append(out, "\n");
 }
 
-static void write_table(GString *out, const Table *t)
+/* @timed: plans differ in it. */
+static void write_table(GString *out, const Table *t, bool timed)
 {
     const Style style = style_of(t);
     const QCryptoBenchCase *f = t->form;
@@ -319,6 +320,10 @@ static void write_table(GString *out, const Table *t)
     if (t->plan->numamask) {
         g_string_append_printf(out, ", numamask 0x%" G_GINT64_MODIFIER "x",
                                t->plan->numamask);
+    }
+    if (timed) {
+        g_string_append_printf(out, ", %u x %g s", t->plan->repeat,
+                               t->plan->seconds);
     }
     if (t->plan->loop) {
         g_string_append_printf(out, ", loop %" G_GUINT64_FORMAT, t->plan->loop);
@@ -355,26 +360,21 @@ static void write_table(GString *out, const Table *t)
                            spread_of(t) * 100);
 }
 
-/* What the numbers are: of the first plan, and that there are others. */
-static void write_legend(GString *out, const QCryptoBenchResult *results,
-                         size_t n)
+/* What the numbers are; @timed: the tables say the time. */
+static void write_legend(GString *out, const QCryptoBenchPlan *p, bool timed)
 {
-    const QCryptoBenchPlan *p = results[0].plan;
-    bool alike = true;
-
-    for (size_t i = 0; i < n; i++) {
-        alike &= results[i].plan->repeat == p->repeat &&
-                 results[i].plan->seconds == p->seconds;
-    }
-    g_string_append_printf(out, "each number: best of %u ", p->repeat);
     if (p->fixed_bytes) {
-        g_string_append_printf(out, "of %" G_GUINT64_FORMAT " MiB",
-                               p->fixed_bytes / (1 << 20));
+        g_string_append_printf(
+            out, "each number: best of %u of %" G_GUINT64_FORMAT " MiB; ",
+            p->repeat, p->fixed_bytes / (1 << 20));
+    } else if (timed) {
+        g_string_append(out, "each number: the best sample; ");
     } else {
-        g_string_append_printf(out, "samples of %g ms%s", p->seconds * 1000,
-                               alike ? "" : " or as the table says");
+        g_string_append_printf(out,
+                               "each number: best of %u samples of %g ms; ",
+                               p->repeat, p->seconds * 1000);
     }
-    g_string_append(out, "; * the fastest backend; raw: AES rounds alone, the "
+    g_string_append(out, "* the fastest backend; raw: AES rounds alone, the "
                          "bound\n\n");
 }
 
@@ -383,12 +383,15 @@ char *qcrypto_bench_tables(const QCryptoBenchResult *results, size_t n)
     g_autoptr(GPtrArray) tables = g_ptr_array_new_with_free_func(free_table);
     GString *out = g_string_new(NULL);
 
+    bool timed = false;
+
     for (size_t i = 0; i < n; i++) {
         add_result(tables, &results[i]);
+        timed |= results[i].plan->seconds != results[0].plan->seconds;
     }
-    write_legend(out, results, n);
+    write_legend(out, results[0].plan, timed);
     for (guint i = 0; i < tables->len; i++) {
-        write_table(out, g_ptr_array_index(tables, i));
+        write_table(out, g_ptr_array_index(tables, i), timed);
     }
     return g_string_free(out, FALSE);
 }

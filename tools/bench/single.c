@@ -118,36 +118,40 @@ static void write_details(GString *out, const QCryptoBenchResult *r)
         least =
             MIN(least, qcrypto_bench_rate(bytes ? x->bytes : x->calls, x->ns));
     }
-    g_string_append_printf(out, "%s:", name);
+    g_string_append_printf(out, "%s", name);
     if (bytes) {
-        g_string_append_printf(out, " %.7g MiB/s;",
+        g_string_append_printf(out, ", %.7g MiB/s",
                                r->bytes_per_sec.best / MIB);
     }
+    if (r->ratio > 0) {
+        g_string_append_printf(out, ", %.3g times smaller", r->ratio);
+    }
     g_string_append_printf(out,
-                           " %u sample%s, median %.4g, least %.4g %s, "
-                           "deviation %.1f%%",
+                           "\n  %u sample%s: median %.4g, least %.4g %s, "
+                           "deviation %.1f%%\n",
                            r->nsamples, r->nsamples == 1 ? "" : "s",
                            s->median / scale, least / scale, unit,
                            s->stddev / s->median * 100);
     if (r->cycles_per_byte > 0) {
-        g_string_append_printf(out, "; %.3g %s a byte", r->cycles_per_byte,
+        g_string_append_printf(out, "  %.3g %s a byte", r->cycles_per_byte,
                                r->counters.have[QCRYPTO_BENCH_CYCLES]
                                    ? "cycles"
                                    : "ticks of the time-stamp counter");
-    }
-    if (r->frequency > 0) {
-        g_string_append_printf(out, "; core at about %.2f GHz",
-                               r->frequency / 1e9);
+        if (r->frequency > 0) {
+            g_string_append_printf(out, "; the core at about %.2f GHz",
+                                   r->frequency / 1e9);
+        }
+        g_string_append(out, "\n");
     }
     if (r->c->threadnum > 1) {
-        g_string_append_printf(out, "; %.4g to %.4g MB/s a thread",
+        g_string_append_printf(out, "  %.4g to %.4g MB/s a thread\n",
                                r->best.thread_min / MB,
                                r->best.thread_max / MB);
     }
     if (r->c->reqnum > 1) {
-        g_string_append_printf(out, "; %u in flight", r->in_flight);
+        g_string_append_printf(out, "  %u request%s in flight\n", r->in_flight,
+                               r->in_flight == 1 ? "" : "s");
     }
-    g_string_append(out, "\n");
 }
 
 /* Of a request, over all samples. */
