@@ -7,8 +7,10 @@
  * libgcrypt, whose bulk Serpent, Twofish, Camellia and 3DES run 1.3 to 9 times
  * as fast as nettle's; nettle alone has Twofish-192; GnuTLS's ciphers are
  * behind handles and serve for comparison.  GLib's hashes are slower than
- * anybody's.  libsodium and libargon2 have Argon2 alone.  Where an algorithm
- * deviates from this order, the rank of its rows says so.
+ * anybody's.  libsodium and libargon2 have Argon2 alone.  The last four
+ * compress; libdeflate does it 2 to 2.9 times as fast as zlib, and back 1.4 to
+ * 1.7 times.  Where an algorithm deviates from this order, the rank of its rows
+ * says so.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
