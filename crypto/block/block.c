@@ -28,8 +28,6 @@ typedef struct Driver {
     QCryptoLuks *(*read)(QCryptoBlockIO *io, bool detached, GError **errp);
 } Driver;
 
-static QCryptoLuks *read_any(QCryptoBlockIO *io, bool detached, GError **errp);
-
 #if !QCRYPTO_HAVE_JANSSON
 QCryptoLuks *qcrypto_luks2_read(QCryptoBlockIO *io G_GNUC_UNUSED,
                                 bool detached G_GNUC_UNUSED, GError **errp)
@@ -48,7 +46,7 @@ int qcrypto_luks2_repair(QCryptoLuks *luks G_GNUC_UNUSED,
 #endif
 
 static const Driver drivers[QCRYPTO_BLOCK_FORMAT__MAX] = {
-    [QCRYPTO_BLOCK_FORMAT_LUKS] = {"luks", 1, 2, read_any},
+    [QCRYPTO_BLOCK_FORMAT_LUKS] = {"luks", 1, 2, qcrypto_luks_read_any},
     [QCRYPTO_BLOCK_FORMAT_LUKS1] = {"luks1", 1, 1, qcrypto_luks1_read},
     [QCRYPTO_BLOCK_FORMAT_LUKS2] = {"luks2", 2, 2, qcrypto_luks2_read},
     [QCRYPTO_BLOCK_FORMAT_QCOW] = {"qcow", 0, 0, NULL},
@@ -88,7 +86,8 @@ bool qcrypto_block_has_format(QCryptoBlockFormat format, const uint8_t *buf,
  * Whichever version it is.  All that does not begin as LUKS1 may be LUKS2: a
  * damaged header still has its copy.
  */
-static QCryptoLuks *read_any(QCryptoBlockIO *io, bool detached, GError **errp)
+QCryptoLuks *qcrypto_luks_read_any(QCryptoBlockIO *io, bool detached,
+                                   GError **errp)
 {
     g_autoptr(GError) why = NULL;
     uint8_t start[QCRYPTO_LUKS_MAGIC_LEN + 2] = {0};

@@ -117,6 +117,9 @@ QCryptoLuks *qcrypto_luks1_read(QCryptoBlockIO *io, bool detached,
                                 GError **errp);
 QCryptoLuks *qcrypto_luks2_read(QCryptoBlockIO *io, bool detached,
                                 GError **errp);
+/* Whichever version it is (block.c). */
+QCryptoLuks *qcrypto_luks_read_any(QCryptoBlockIO *io, bool detached,
+                                   GError **errp);
 void qcrypto_luks_free(QCryptoLuks *luks);
 
 /*
@@ -210,6 +213,8 @@ int qcrypto_luks_unlock(const QCryptoLuks *luks, QCryptoBlockIO *header,
 int qcrypto_luks_check_features(const QCryptoLuks *luks, GError **errp);
 /* The digest of the key that the segments are under, or NULL. */
 const QCryptoLuksDigest *qcrypto_luks_volume_digest(const QCryptoLuks *luks);
+/* Active, and of that key. */
+bool qcrypto_luks_opens_volume(const QCryptoLuks *luks, unsigned slot);
 /* "cipher_null-...": not encrypted */
 bool qcrypto_luks_cipher_is_null(const char *text);
 /*

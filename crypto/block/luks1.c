@@ -13,53 +13,23 @@
 #include "crypto/base/bytes.h"
 #include "crypto/base/error.h"
 #include "crypto/block/luks.h"
+#include "crypto/block/luks1.h"
 
 #define U64 G_GUINT64_FORMAT
-
-#define SECTOR        512u
-#define HEADER_LEN    592
-#define SLOT_LEN      48
-#define SLOT_ACTIVE   0x00ac71f3u
-#define SLOT_INACTIVE 0x0000deadu
-#define SALT_LEN      32
-#define DIGEST_LEN    20
-
-/* Where things stand */
-enum {
-    AT_VERSION = 6,
-    AT_CIPHER = 8,
-    AT_MODE = 40,
-    AT_HASH = 72,
-    AT_PAYLOAD = 104,
-    AT_KEY_LEN = 108,
-    AT_DIGEST = 112,
-    AT_DIGEST_SALT = 132,
-    AT_DIGEST_ITERATIONS = 164,
-    AT_UUID = 168,
-    AT_SLOTS = 208,
-    /* in a slot */
-    AT_SLOT_ITERATIONS = 4,
-    AT_SLOT_SALT = 8,
-    AT_SLOT_AREA = 40,
-    AT_SLOT_STRIPES = 44,
-};
-
-#define NAME_LEN 32
-#define UUID_LEN 40
 
 static int read_names(QCryptoLuks *luks, const uint8_t *h, char *cipher,
                       GError **errp)
 {
-    char name[NAME_LEN], mode[NAME_LEN];
+    char name[QCRYPTO_LUKS1_NAME_LEN], mode[QCRYPTO_LUKS1_NAME_LEN];
 
-    if (qcrypto_luks_text(h + AT_CIPHER, NAME_LEN, "the cipher's name", name,
-                          errp) < 0 ||
-        qcrypto_luks_text(h + AT_MODE, NAME_LEN, "the cipher's mode", mode,
-                          errp) < 0 ||
-        qcrypto_luks_text(h + AT_HASH, NAME_LEN, "the hash's name", luks->hash,
-                          errp) < 0 ||
-        qcrypto_luks_text(h + AT_UUID, UUID_LEN, "the UUID", luks->uuid, errp) <
-            0) {
+    if (qcrypto_luks_text(h + QCRYPTO_LUKS1_AT_CIPHER, QCRYPTO_LUKS1_NAME_LEN,
+                          "the cipher's name", name, errp) < 0 ||
+        qcrypto_luks_text(h + QCRYPTO_LUKS1_AT_MODE, QCRYPTO_LUKS1_NAME_LEN,
+                          "the cipher's mode", mode, errp) < 0 ||
+        qcrypto_luks_text(h + QCRYPTO_LUKS1_AT_HASH, QCRYPTO_LUKS1_NAME_LEN,
+                          "the hash's name", luks->hash, errp) < 0 ||
+        qcrypto_luks_text(h + QCRYPTO_LUKS1_AT_UUID, QCRYPTO_LUKS1_UUID_LEN,
+                          "the UUID", luks->uuid, errp) < 0) {
         return -1;
     }
     if (!*name || !*mode || !*luks->hash) {
@@ -77,10 +47,13 @@ static int read_slot(QCryptoLuks *luks, unsigned i, const uint8_t *p,
 {
     QCryptoLuksSlot *s = &luks->slots[i];
     const uint32_t state = qcrypto_get_be32(p);
-    const uint32_t iterations = qcrypto_get_be32(p + AT_SLOT_ITERATIONS);
-    const uint32_t stripes = qcrypto_get_be32(p + AT_SLOT_STRIPES);
+    const uint32_t iterations =
+        qcrypto_get_be32(p + QCRYPTO_LUKS1_AT_SLOT_ITERATIONS);
+    const uint32_t stripes =
+        qcrypto_get_be32(p + QCRYPTO_LUKS1_AT_SLOT_STRIPES);
 
-    if (state != SLOT_ACTIVE && state != SLOT_INACTIVE) {
+    if (state != QCRYPTO_LUKS1_SLOT_ACTIVE &&
+        state != QCRYPTO_LUKS1_SLOT_INACTIVE) {
         return QCRYPTO_LUKS_CORRUPT(errp,
                                     "key slot %u: state 0x%08x is neither "
                                     "active nor inactive",
@@ -90,7 +63,7 @@ static int read_slot(QCryptoLuks *luks, unsigned i, const uint8_t *p,
         return QCRYPTO_LUKS_CORRUPT(errp, "key slot %u: stripes %u != %d", i,
                                     stripes, QCRYPTO_LUKS_STRIPES);
     }
-    s->active = state == SLOT_ACTIVE;
+    s->active = state == QCRYPTO_LUKS1_SLOT_ACTIVE;
     if (s->active && !iterations) {
         return QCRYPTO_LUKS_CORRUPT(errp, "key slot %u: iterations 0", i);
     }
@@ -101,9 +74,11 @@ static int read_slot(QCryptoLuks *luks, unsigned i, const uint8_t *p,
     g_strlcpy(s->kdf.type, "pbkdf2", sizeof(s->kdf.type));
     g_strlcpy(s->kdf.hash, luks->hash, sizeof(s->kdf.hash));
     s->kdf.iterations = iterations;
-    memcpy(s->kdf.salt, p + AT_SLOT_SALT, SALT_LEN);
-    s->kdf.nsalt = SALT_LEN;
-    s->area_offset = (uint64_t)qcrypto_get_be32(p + AT_SLOT_AREA) * SECTOR;
+    memcpy(s->kdf.salt, p + QCRYPTO_LUKS1_AT_SLOT_SALT, QCRYPTO_LUKS1_SALT_LEN);
+    s->kdf.nsalt = QCRYPTO_LUKS1_SALT_LEN;
+    s->area_offset =
+        (uint64_t)qcrypto_get_be32(p + QCRYPTO_LUKS1_AT_SLOT_AREA) *
+        QCRYPTO_LUKS1_SECTOR;
     s->area_size = qcrypto_luks_area_len(s->key_len, s->stripes);
     g_strlcpy(s->area_cipher, cipher, sizeof(s->area_cipher));
     s->area_key_len = s->key_len;
@@ -117,16 +92,16 @@ static int read_digest(QCryptoLuks *luks, const uint8_t *h, GError **errp)
 {
     QCryptoLuksDigest *d = &luks->digests[0];
 
-    d->iterations = qcrypto_get_be32(h + AT_DIGEST_ITERATIONS);
+    d->iterations = qcrypto_get_be32(h + QCRYPTO_LUKS1_AT_DIGEST_ITERATIONS);
     if (!d->iterations) {
         return QCRYPTO_LUKS_CORRUPT(errp, "iterations 0 of the key digest");
     }
     d->used = true;
     g_strlcpy(d->hash, luks->hash, sizeof(d->hash));
-    memcpy(d->salt, h + AT_DIGEST_SALT, SALT_LEN);
-    d->nsalt = SALT_LEN;
-    memcpy(d->digest, h + AT_DIGEST, DIGEST_LEN);
-    d->ndigest = DIGEST_LEN;
+    memcpy(d->salt, h + QCRYPTO_LUKS1_AT_DIGEST_SALT, QCRYPTO_LUKS1_SALT_LEN);
+    d->nsalt = QCRYPTO_LUKS1_SALT_LEN;
+    memcpy(d->digest, h + QCRYPTO_LUKS1_AT_DIGEST, QCRYPTO_LUKS1_DIGEST_LEN);
+    d->ndigest = QCRYPTO_LUKS1_DIGEST_LEN;
     d->segments = 1;
     for (unsigned i = 0; i < QCRYPTO_LUKS1_SLOTS; i++) {
         d->slots |= (uint32_t)luks->slots[i].active << i;
@@ -155,7 +130,7 @@ static int check_layout(QCryptoLuks *luks, uint64_t storage, GError **errp)
                                  "payload offset 0: this is a detached header, "
                                  "whose payload lies elsewhere");
     }
-    return qcrypto_luks_check_areas(luks, 2 * SECTOR, end, errp);
+    return qcrypto_luks_check_areas(luks, 2 * QCRYPTO_LUKS1_SECTOR, end, errp);
 }
 
 static int read_header(QCryptoLuks *luks, const uint8_t *h, uint64_t storage,
@@ -166,21 +141,25 @@ static int read_header(QCryptoLuks *luks, const uint8_t *h, uint64_t storage,
     if (read_names(luks, h, cipher, errp) < 0) {
         return -1;
     }
-    luks->key_len = qcrypto_get_be32(h + AT_KEY_LEN);
+    luks->key_len = qcrypto_get_be32(h + QCRYPTO_LUKS1_AT_KEY_LEN);
     if (luks->key_len < 1 || luks->key_len > QCRYPTO_LUKS_KEY_MAX) {
         return QCRYPTO_LUKS_CORRUPT(errp, "key length %zu is not 1 to %d bytes",
                                     luks->key_len, QCRYPTO_LUKS_KEY_MAX);
     }
-    luks->payload_offset = (uint64_t)qcrypto_get_be32(h + AT_PAYLOAD) * SECTOR;
+    luks->payload_offset =
+        (uint64_t)qcrypto_get_be32(h + QCRYPTO_LUKS1_AT_PAYLOAD) *
+        QCRYPTO_LUKS1_SECTOR;
     luks->max_slots = QCRYPTO_LUKS1_SLOTS;
     for (unsigned i = 0; i < QCRYPTO_LUKS1_SLOTS; i++) {
-        if (read_slot(luks, i, h + AT_SLOTS + i * SLOT_LEN, cipher, errp) < 0) {
+        if (read_slot(luks, i,
+                      h + QCRYPTO_LUKS1_AT_SLOTS + i * QCRYPTO_LUKS1_SLOT_LEN,
+                      cipher, errp) < 0) {
             return -1;
         }
     }
     luks->nsegments = 1;
     luks->segments[0].offset = luks->payload_offset;
-    luks->segments[0].sector_size = SECTOR;
+    luks->segments[0].sector_size = QCRYPTO_LUKS1_SECTOR;
     g_strlcpy(luks->segments[0].cipher, cipher,
               sizeof(luks->segments[0].cipher));
     return read_digest(luks, h, errp) < 0 ? -1
@@ -190,16 +169,16 @@ static int read_header(QCryptoLuks *luks, const uint8_t *h, uint64_t storage,
 QCryptoLuks *qcrypto_luks1_read(QCryptoBlockIO *io, bool detached,
                                 GError **errp)
 {
-    uint8_t h[HEADER_LEN];
+    uint8_t h[QCRYPTO_LUKS1_HEADER];
     uint64_t storage;
 
     if (io->get_size(NULL, &storage, io->opaque, errp) < 0) {
         return NULL;
     }
-    if (storage < HEADER_LEN) {
+    if (storage < QCRYPTO_LUKS1_HEADER) {
         QCRYPTO_LUKS_CORRUPT(
             errp, "LUKS1 header: the storage has %" U64 " bytes, a header %d",
-            storage, HEADER_LEN);
+            storage, QCRYPTO_LUKS1_HEADER);
         return NULL;
     }
     if (io->read(NULL, 0, h, sizeof(h), io->opaque, errp) < 0) {

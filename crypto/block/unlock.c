@@ -125,8 +125,7 @@ const QCryptoLuksDigest *qcrypto_luks_volume_digest(const QCryptoLuks *luks)
     return NULL;
 }
 
-/* Active, and of the volume's key. */
-static bool opens_volume(const QCryptoLuks *luks, unsigned slot)
+bool qcrypto_luks_opens_volume(const QCryptoLuks *luks, unsigned slot)
 {
     const QCryptoLuksDigest *d = qcrypto_luks_volume_digest(luks);
 
@@ -141,7 +140,7 @@ int qcrypto_luks_check_features(const QCryptoLuks *luks, GError **errp)
         return -1;
     }
     for (unsigned i = 0; i < luks->max_slots; i++) {
-        if (!opens_volume(luks, i)) {
+        if (!qcrypto_luks_opens_volume(luks, i)) {
             continue;
         }
         g_autoptr(GError) why = NULL;
@@ -339,7 +338,7 @@ static int one_slot(const QCryptoLuks *luks, QCryptoBlockIO *header,
         return qcrypto_error(errp, QCRYPTO_ERROR_INVALID_ARGUMENT,
                              "key slot %u is not active", o->slot);
     }
-    if (!opens_volume(luks, o->slot)) {
+    if (!qcrypto_luks_opens_volume(luks, o->slot)) {
         return qcrypto_error(errp, QCRYPTO_ERROR_INVALID_ARGUMENT,
                              "key slot %u is unbound: its key is not that of "
                              "the volume",
@@ -362,7 +361,8 @@ static int all_slots(const QCryptoLuks *luks, QCryptoBlockIO *header,
         for (unsigned i = 0; i < luks->max_slots; i++) {
             g_autoptr(GError) why = NULL;
 
-            if (luks->slots[i].priority != priority || !opens_volume(luks, i)) {
+            if (luks->slots[i].priority != priority ||
+                !qcrypto_luks_opens_volume(luks, i)) {
                 continue;
             }
             if (try_slot(luks, header, i, passphrase, b, key, &why) == 0) {

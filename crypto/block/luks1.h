@@ -1,0 +1,41 @@
+/*
+ * The LUKS1 header (LUKS1 On-Disk Format Specification 1.2.3, section 2.2)
+ *
+ * 592 bytes, numbers big-endian, offsets in 512-byte sectors.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+#ifndef QCRYPTO_BLOCK_LUKS1_H
+#define QCRYPTO_BLOCK_LUKS1_H
+
+#define QCRYPTO_LUKS1_HEADER        592
+#define QCRYPTO_LUKS1_SECTOR        512u
+#define QCRYPTO_LUKS1_SLOT_LEN      48
+#define QCRYPTO_LUKS1_SLOT_ACTIVE   0x00ac71f3u
+#define QCRYPTO_LUKS1_SLOT_INACTIVE 0x0000deadu
+#define QCRYPTO_LUKS1_SALT_LEN      32
+#define QCRYPTO_LUKS1_DIGEST_LEN    20
+#define QCRYPTO_LUKS1_NAME_LEN      32
+#define QCRYPTO_LUKS1_UUID_LEN      40
+
+/* Where things stand */
+enum {
+    QCRYPTO_LUKS1_AT_VERSION = 6,
+    QCRYPTO_LUKS1_AT_CIPHER = 8,
+    QCRYPTO_LUKS1_AT_MODE = 40,
+    QCRYPTO_LUKS1_AT_HASH = 72,
+    QCRYPTO_LUKS1_AT_PAYLOAD = 104,
+    QCRYPTO_LUKS1_AT_KEY_LEN = 108,
+    QCRYPTO_LUKS1_AT_DIGEST = 112,
+    QCRYPTO_LUKS1_AT_DIGEST_SALT = 132,
+    QCRYPTO_LUKS1_AT_DIGEST_ITERATIONS = 164,
+    QCRYPTO_LUKS1_AT_UUID = 168,
+    QCRYPTO_LUKS1_AT_SLOTS = 208,
+    /* in a slot, behind its state */
+    QCRYPTO_LUKS1_AT_SLOT_ITERATIONS = 4,
+    QCRYPTO_LUKS1_AT_SLOT_SALT = 8,
+    QCRYPTO_LUKS1_AT_SLOT_AREA = 40,
+    QCRYPTO_LUKS1_AT_SLOT_STRIPES = 44,
+};
+
+#endif
