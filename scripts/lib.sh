@@ -16,7 +16,7 @@ build_packages=(gcc libc6-dev meson ninja-build pkg-config python3
                 libargon2-dev libsodium-dev zlib1g-dev libdeflate-dev
                 libzstd-dev liblz4-dev libjansson-dev libssl-dev libisal-dev
                 libnbd-dev nbdkit-plugin-dev libnuma-dev
-                openssl)
+                openssl xz-utils)
 
 # what judges the generator's stream
 judge_packages=(dieharder rng-tools5)

@@ -17,10 +17,6 @@
 
 #define U64 G_GUINT64_FORMAT
 
-#define QCOW_KEY    16
-#define QCOW_SECTOR 512
-#define QCOW_CIPHER "aes-cbc-plain64"
-
 typedef struct Driver {
     const char *name;
     /* LUKS: versions in the header; 0, 0: no header to be known by */
@@ -68,6 +64,13 @@ int qcrypto_block_format_from_name(const char *name)
     return -1;
 }
 
+/* of the 8 bytes of a LUKS header */
+static unsigned version_of(const uint8_t *start)
+{
+    return (unsigned)start[QCRYPTO_LUKS_MAGIC_LEN] << 8 |
+           start[QCRYPTO_LUKS_MAGIC_LEN + 1];
+}
+
 bool qcrypto_block_has_format(QCryptoBlockFormat format, const uint8_t *buf,
                               size_t buflen)
 {
@@ -76,8 +79,7 @@ bool qcrypto_block_has_format(QCryptoBlockFormat format, const uint8_t *buf,
         memcmp(buf, QCRYPTO_LUKS_MAGIC, QCRYPTO_LUKS_MAGIC_LEN)) {
         return false;
     }
-    const unsigned version = (unsigned)buf[QCRYPTO_LUKS_MAGIC_LEN] << 8 |
-                             buf[QCRYPTO_LUKS_MAGIC_LEN + 1];
+    const unsigned version = version_of(buf);
     return version && version >= drivers[format].min_version &&
            version <= drivers[format].max_version;
 }
@@ -106,10 +108,16 @@ QCryptoLuks *qcrypto_luks_read_any(QCryptoBlockIO *io, bool detached,
     if (luks) {
         return luks;
     }
-    if (memcmp(start, QCRYPTO_LUKS_MAGIC, QCRYPTO_LUKS_MAGIC_LEN) &&
-        !g_error_matches(why, QCRYPTO_ERROR, QCRYPTO_ERROR_IO)) {
+    if (g_error_matches(why, QCRYPTO_ERROR, QCRYPTO_ERROR_IO)) {
+        g_propagate_error(errp, g_steal_pointer(&why));
+    } else if (memcmp(start, QCRYPTO_LUKS_MAGIC, QCRYPTO_LUKS_MAGIC_LEN)) {
         QCRYPTO_LUKS_CORRUPT(errp, "no LUKS header: neither its magic at the "
                                    "start nor a copy of one that is good");
+    } else if (version_of(start) != 2) {
+        qcrypto_error(errp,
+                      version_of(start) ? QCRYPTO_ERROR_UNSUPPORTED
+                                        : QCRYPTO_ERROR_CORRUPT_HEADER,
+                      "LUKS version %u is not supported", version_of(start));
     } else {
         g_propagate_error(errp, g_steal_pointer(&why));
     }
@@ -145,8 +153,8 @@ int qcrypto_block_set_layout(QCryptoBlock *b, GError **errp)
     b->payload_size = 0;
     if (!b->luks) {
         b->payload_offset = 0;
-        b->sector_size = QCOW_SECTOR;
-        b->payload_size = storage / QCOW_SECTOR * QCOW_SECTOR;
+        b->sector_size = QCRYPTO_QCOW_SECTOR;
+        b->payload_size = storage / QCRYPTO_QCOW_SECTOR * QCRYPTO_QCOW_SECTOR;
         return 0;
     }
     b->payload_offset = b->luks->payload_offset;
@@ -258,8 +266,8 @@ int qcrypto_block_set_key(QCryptoBlock *b, const uint8_t *key, size_t nkey,
                           const char *provider, GError **errp)
 {
     static const QCryptoLuksSegment qcow = {
-        .cipher = QCOW_CIPHER,
-        .sector_size = QCOW_SECTOR,
+        .cipher = QCRYPTO_QCOW_CIPHER,
+        .sector_size = QCRYPTO_QCOW_SECTOR,
     };
     const QCryptoLuksSegment *segments = b->luks ? b->luks->segments : &qcow;
     const size_t n = b->luks ? b->luks->nsegments : 1;
@@ -314,12 +322,13 @@ static int find_key(QCryptoBlock *b, const QCryptoBlockOpenOptions *o,
     }
     const uint8_t *bytes =
         qcrypto_secret_get(o->volume_key ? o->volume_key : o->passphrase, &n);
-    if (o->volume_key && n != QCOW_KEY) {
-        return qcrypto_error_key_len(errp, QCOW_CIPHER, QCOW_KEY, n);
+    if (o->volume_key && n != QCRYPTO_QCOW_KEY) {
+        return qcrypto_error_key_len(errp, QCRYPTO_QCOW_CIPHER,
+                                     QCRYPTO_QCOW_KEY, n);
     }
-    memset(key, 0, QCOW_KEY);
-    memcpy(key, bytes, MIN(n, QCOW_KEY));
-    *nkey = QCOW_KEY;
+    memset(key, 0, QCRYPTO_QCOW_KEY);
+    memcpy(key, bytes, MIN(n, QCRYPTO_QCOW_KEY));
+    *nkey = QCRYPTO_QCOW_KEY;
     return 0;
 }
 

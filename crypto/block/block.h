@@ -15,6 +15,11 @@
 #include <qcrypto/cipher.h>
 #include <qcrypto/ivgen.h>
 
+/* of the legacy format of qcow, which has nowhere to say so */
+#define QCRYPTO_QCOW_CIPHER "aes-cbc-plain64"
+#define QCRYPTO_QCOW_KEY    16
+#define QCRYPTO_QCOW_SECTOR 512
+
 typedef struct QCryptoBlockRun {
     uint64_t start, size; /* in the payload */
     uint64_t offset;      /* in the storage */

@@ -136,6 +136,9 @@ QCryptoBlockInfo *qcrypto_block_get_info(const QCryptoBlock *block,
     info->payload_size = block->payload_size;
     if (block->luks) {
         describe_luks(block->luks, info);
+    } else {
+        info->cipher = g_strdup(QCRYPTO_QCOW_CIPHER);
+        info->key_len = QCRYPTO_QCOW_KEY;
     }
     return info;
 }
