@@ -56,6 +56,24 @@ static uint64_t iv_step(size_t sector_size, unsigned flags)
     return flags & QCRYPTO_SECTOR_IV_LARGE_SECTORS ? 1 : sector_size / 512;
 }
 
+/*
+ * The IVs of n sectors.  benbi numbers blocks of the cipher; a block of the
+ * kernel's CTR is one byte, and so dm-crypt counts bytes there.
+ */
+static int make_ivs(const QCryptoCipher *cipher, const QCryptoIVGen *ivgen,
+                    uint64_t first, uint64_t step, size_t n, uint8_t *ivs,
+                    size_t niv, GError **errp)
+{
+    unsigned shift = 0;
+
+    if (qcrypto_cipher_get_mode(cipher) == QCRYPTO_CIPHER_MODE_CTR && ivgen &&
+        qcrypto_ivgen_get_algorithm(ivgen) == QCRYPTO_IV_GEN_ALGO_BENBI) {
+        shift = niv == 8 ? 3 : 4; /* an IV of CTR is a block */
+    }
+    return qcrypto_ivgen_run(ivgen, first << shift, step << shift, n, ivs, niv,
+                             errp);
+}
+
 static int sectors(const QCryptoCipher *cipher, int decrypt,
                    const QCryptoIVGen *ivgen, uint64_t iv_sector,
                    size_t sector_size, const uint8_t *in, uint8_t *out,
@@ -73,8 +91,8 @@ static int sectors(const QCryptoCipher *cipher, int decrypt,
         const size_t n = MIN(nsectors - done, BATCH);
 
         if (niv) {
-            ret = qcrypto_ivgen_run(ivgen, iv_sector + done * step, step, n, ivs,
-                                    niv, errp);
+            ret = make_ivs(cipher, ivgen, iv_sector + done * step, step, n, ivs,
+                           niv, errp);
         }
         if (ret == 0) {
             ret = qcrypto_cipher_units(cipher, decrypt, niv ? ivs : NULL,
@@ -123,8 +141,8 @@ static int submit(QCryptoAsync *async, const QCryptoCipher *cipher, int decrypt,
             return qcrypto_error_memory(errp, "the IVs of a run of sectors",
                                         nsectors * niv / 1024 + 1, 0);
         }
-        if (qcrypto_ivgen_run(ivgen, iv_sector, iv_step(sector_size, flags),
-                              nsectors, ivs, niv, errp) < 0) {
+        if (make_ivs(cipher, ivgen, iv_sector, iv_step(sector_size, flags),
+                     nsectors, ivs, niv, errp) < 0) {
             g_free(ivs);
             return -1;
         }

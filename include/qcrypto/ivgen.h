@@ -6,7 +6,8 @@
  *   plain64    all 64 bits, little-endian, then zeros
  *   plain64be  zeros, then all 64 bits, big-endian
  *   benbi      zeros, then the number of the sector's first cipher block
- *              counted from 1, big-endian (dm-crypt's "benbi")
+ *              counted from 1, big-endian (dm-crypt's "benbi"); runs of
+ *              sectors in CTR count bytes instead, as dm-crypt does
  *   essiv      plain64, encrypted under a hash of the volume key
  *
  * The number counts 512-byte units unless the volume says otherwise.

@@ -242,6 +242,37 @@ static void test_runs(void)
     }
 }
 
+/* In CTR dm-crypt counts bytes from 1: what its kernel does, see tests/vm. */
+static void test_benbi_ctr(void)
+{
+    static const uint8_t zeros[2 * 512];
+    const uint64_t sectors[] = {5, TWO_32, UINT64_C(1) << 60};
+    uint8_t key[32], want[512], got[2 * 512];
+    g_autoptr(GError) err = NULL;
+
+    fill_pattern(key, sizeof(key));
+    g_autoptr(QCryptoIVGen) g =
+        open_gen(QCRYPTO_IV_GEN_ALGO_BENBI, AES, NULL, 0);
+    g_autoptr(QCryptoCipher) c = qcrypto_cipher_new(
+        AES, QCRYPTO_CIPHER_MODE_CTR, key, sizeof(key), &err);
+    g_assert_no_error(err);
+    for (size_t i = 0; i < G_N_ELEMENTS(sectors); i++) {
+        /* the second of two sectors; the high bits go, modulo 2^64 */
+        const uint64_t byte = GUINT64_TO_BE((sectors[i] + 1) * 512 + 1);
+        uint8_t iv[16] = {0};
+
+        memcpy(iv + 8, &byte, sizeof(byte));
+        qcrypto_cipher_setiv(c, iv, sizeof(iv), &err);
+        g_assert_no_error(err);
+        qcrypto_cipher_encrypt(c, zeros, want, sizeof(want), &err);
+        g_assert_no_error(err);
+        qcrypto_cipher_encrypt_sectors(c, g, sectors[i], 512, zeros, got, 2, 0,
+                                       &err);
+        g_assert_no_error(err);
+        g_assert_cmpmem(got + 512, 512, want, sizeof(want));
+    }
+}
+
 static void test_lengths(void)
 {
     g_autoptr(QCryptoIVGen) le =
@@ -326,6 +357,7 @@ int main(int argc, char **argv)
     g_test_add_func("/cases/B12/essiv", test_b12_essiv);
     g_test_add_func("/ivgen/essiv/pairs", test_essiv_pairs);
     g_test_add_func("/ivgen/runs", test_runs);
+    g_test_add_func("/ivgen/benbi/ctr", test_benbi_ctr);
     g_test_add_func("/ivgen/lengths", test_lengths);
     g_test_add_func("/ivgen/errors", test_errors);
     g_test_add_func("/ivgen/names", test_names);
