@@ -17,7 +17,7 @@
 #define U64 G_GUINT64_FORMAT
 
 /* Bytes between storage and cipher at a time: they stay in the cache. */
-#define CHUNK ((size_t)512 << 10)
+#define CHUNK ((size_t)1024 << 10)
 /* the largest sector */
 #define MAX_SECTOR 4096
 

@@ -26,9 +26,9 @@
 
 #define DEFAULT_LIMIT_MS 60000
 /* of a measurement; three are taken */
-#define SAMPLE_NS 3000000
+#define SAMPLE_NS 2000000
 /* no machine is slower than this, in block iterations and KiB a millisecond */
-#define SLOWEST_PBKDF2 1
+#define SLOWEST_PBKDF2 5
 #define SLOWEST_ARGON2 10
 /* memory of a sample of Argon2, beyond which time is in proportion */
 #define SAMPLE_KIB 16384

@@ -562,6 +562,7 @@ static void test_copies(void)
         g_assert_nonnull(strstr(primary, damages[i].mention));
         g_autoptr(QCryptoBlock) b = open_store(&s, LUKS2, 0, &err);
         g_assert_no_error(err);
+        g_assert_nonnull(b);
 
         /* the other one too */
         qcrypto_put_be64(s.bytes + 16384 + damages[i].at, damages[i].value);
@@ -621,6 +622,7 @@ static void test_repair(void)
         memcpy(before, s.bytes, s.len);
         g_autoptr(QCryptoBlock) b = inspect(&s, &err);
         g_assert_no_error(err);
+        g_assert_nonnull(b);
         QCryptoBlockWriteFunc *write = s.io->write;
         s.io->write = NULL;
         g_assert_null(qcrypto_block_open(&o, s.io, flags, &err));
@@ -631,6 +633,7 @@ static void test_repair(void)
         s.io->write = write;
         g_autoptr(QCryptoBlock) b2 = qcrypto_block_open(&o, s.io, flags, &err);
         g_assert_no_error(err);
+        g_assert_nonnull(b2);
         g_autofree char *primary = problem_of(&s, false);
         g_autofree char *secondary = problem_of(&s, true);
         g_assert_null(primary);
@@ -639,6 +642,7 @@ static void test_repair(void)
         memcpy(before, s.bytes, s.len);
         g_autoptr(QCryptoBlock) b3 = qcrypto_block_open(&o, s.io, flags, &err);
         g_assert_no_error(err);
+        g_assert_nonnull(b3);
         g_assert_cmpmem(s.bytes, s.len, before, s.len);
     }
 }
@@ -709,6 +713,7 @@ static void test_memory_limit(void)
     o.max_unlock_memory_kib = 32;
     g_autoptr(QCryptoBlock) b = qcrypto_block_open(&o, s.io, 0, &err);
     g_assert_no_error(err);
+    g_assert_nonnull(b);
 
     luks2_replace(s.bytes, "\"time\":4", "\"time\":4294967295");
     g_assert_null(qcrypto_block_open(&o, s.io, 0, &err));
@@ -745,6 +750,7 @@ static void test_priorities(void)
     };
     g_autoptr(QCryptoBlock) b = qcrypto_block_open(&o, s.io, 0, &err);
     g_assert_no_error(err);
+    g_assert_nonnull(b);
 }
 
 static void test_unbound(void)

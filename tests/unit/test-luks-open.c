@@ -285,6 +285,7 @@ static void check_volume_key(const LuksVolume *v, LuksStore *s)
     g_assert_no_error(err);
     g_assert_cmpint(qcrypto_block_get_slot(b), ==, -1);
     g_autofree uint8_t *payload = read_payload(v, b);
+    g_assert_nonnull(payload);
 
     /* one bit away, and one byte short */
     g_autofree uint8_t *other =
