@@ -221,6 +221,33 @@ static void test_stats(void)
     qcrypto_bench_result_clear(&r);
 }
 
+/* Long samples are few, short ones as many as are asked for. */
+static void test_enough(void)
+{
+    static const struct {
+        double seconds;
+        unsigned samples;
+    } table[] = {{0.01, 20}, {0.05, 5}, {0.1, 3}, {1, 3}};
+
+    for (size_t i = 0; i < G_N_ELEMENTS(table); i++) {
+        QCryptoBenchCase a = fake_case(0);
+        QCryptoBenchCase *cases[] = {&a};
+        QCryptoBenchPlan plan = {
+            .seconds = table[i].seconds,
+            .repeat = 20,
+            .least = 3,
+            .enough = 0.25,
+            .clock = fake_clock,
+        };
+        QCryptoBenchResult r;
+
+        fake_reset();
+        g_assert_cmpuint(qcrypto_bench_group(cases, 1, &plan, &r), ==, 0);
+        g_assert_cmpuint(r.nsamples, ==, table[i].samples);
+        qcrypto_bench_result_clear(&r);
+    }
+}
+
 static void assert_fails(QCryptoBenchCase *c, const QCryptoBenchPlan *plan,
                          const char *why)
 {
@@ -1043,6 +1070,9 @@ static const CommandCase commands[] = {
      "*algtype CRYPTO_HMAC*", NULL},
     {"find-several", "bench -q -a sha256,xor-2,aes-128-ctr -s 4k -p builtin", 0,
      "*sha256 digest*xor-2 xor*aes-128-ctr encrypt*", NULL},
+    {"absent-somewhere", "bench -q -a sha256,aes-128-ctr -s 4k -p builtin,good",
+     0, "*sha256 digest*good wrapped*",
+     "*spy wrapped is not measured: has no sha256*"},
     {"find-null", "bench -q -a null", 0, "*algtype CRYPTO_NULL*", NULL},
     {"kernel-name", "bench -q -a ctr(aes) --keysize 128 -s 512 -p good", 0,
      "*aes-128-ctr*", NULL},
@@ -1137,6 +1167,7 @@ int main(int argc, char **argv)
     g_test_add_func("/bench/engine/rate", test_rate);
     g_test_add_func("/bench/engine/known-rate", test_known_rate);
     g_test_add_func("/bench/engine/stats", test_stats);
+    g_test_add_func("/bench/engine/enough", test_enough);
     g_test_add_func("/bench/engine/stuck-clock", test_stuck_clock);
     g_test_add_func("/bench/engine/coarse-clock", test_coarse_clock);
     g_test_add_func("/bench/engine/too-short", test_too_short);

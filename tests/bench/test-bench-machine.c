@@ -213,6 +213,35 @@ static void test_garbage(void)
     assert_line(m, "frequency_max_hz: unknown", true);
 }
 
+/* 1000 ticks of idling, then 600 of work and 400 of idling. */
+static void test_busy(void)
+{
+    GError *error = NULL;
+    g_autofree char *root = g_dir_make_tmp("qcrypto-busy-XXXXXX", &error);
+    QCryptoBenchBusy none = qcrypto_bench_busy(root), before, after;
+
+    g_assert_no_error(error);
+    write_file(root, "/proc/stat", "cpu  100 0 50 1000 7 0 0 0 0 0\ncpu0 1\n");
+    before = qcrypto_bench_busy(root);
+    g_assert_cmpuint(before.total, ==, 1157);
+    g_assert_cmpuint(before.busy, ==, 150);
+    write_file(root, "/proc/stat",
+               "cpu  30100 10000 10050 31000 9007 1000 4000 5000 900 9\n");
+    after = qcrypto_bench_busy(root);
+    g_assert_cmpfloat_with_epsilon(qcrypto_bench_others(&before, &after), 0.6,
+                                   0.01);
+    /* too short, or unknown */
+    g_assert_cmpfloat(qcrypto_bench_others(&after, &after), ==, -1);
+    g_assert_cmpfloat(qcrypto_bench_others(&none, &after), ==, -1);
+    /* what this process did is not others' */
+    after.own = before.own + 59850;
+    g_assert_cmpfloat_with_epsilon(qcrypto_bench_others(&before, &after), 0,
+                                   0.01);
+    write_file(root, "/proc/stat", "intr 1 2 3\n");
+    g_assert_cmpuint(qcrypto_bench_busy(root).total, ==, 0);
+    remove_tree(root);
+}
+
 static void test_cpu_list(void)
 {
     static const struct {
@@ -247,6 +276,7 @@ int main(int argc, char **argv)
     g_test_add_func("/bench/machine/prepared", test_prepared);
     g_test_add_func("/bench/machine/silent", test_silent);
     g_test_add_func("/bench/machine/garbage", test_garbage);
+    g_test_add_func("/bench/machine/busy", test_busy);
     g_test_add_func("/bench/machine/cpu-list", test_cpu_list);
     return g_test_run();
 }

@@ -151,6 +151,25 @@ static void note(Job *job, const char *fmt, ...)
     }
 }
 
+/* Whether anything of the run set is done by whoever was to do the case. */
+static bool is_measured(const QCryptoBenchRunSet *set,
+                        const QCryptoBenchCase *c)
+{
+    for (guint i = 0; i < set->groups->len; i++) {
+        const GPtrArray *group = g_ptr_array_index(set->groups, i);
+
+        for (guint j = 0; j < group->len; j++) {
+            const QCryptoBenchCase *other = g_ptr_array_index(group, j);
+
+            if (!other->unavailable && !strcmp(c->provider, other->provider) &&
+                (!c->impl || !g_strcmp0(c->impl, other->impl))) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 /* Takes out of a group what cannot run here, with a note. */
 static void note_unavailable(Job *job, const QCryptoBenchRunSet *set,
                              GPtrArray *group)
@@ -161,7 +180,7 @@ static void note_unavailable(Job *job, const QCryptoBenchRunSet *set,
         if (!c->unavailable) {
             continue;
         }
-        job->missing |= set->by_name;
+        job->missing |= set->by_name && !is_measured(set, c);
         g_autofree char *name = qcrypto_bench_name_text(c);
         note(job, "%s is not measured: %s", name, c->unavailable);
         g_ptr_array_remove_index(group, i);
@@ -223,9 +242,27 @@ static size_t measure_group(Job *job, const QCryptoBenchRunSet *set,
     return failures;
 }
 
+/* Others at work during the measurement: best samples may survive it, medians
+ * do not. */
+#define OTHERS_MAX 0.1
+
+static void note_others(Job *job, const QCryptoBenchBusy *before)
+{
+    const QCryptoBenchBusy after = qcrypto_bench_busy("");
+    const double others = qcrypto_bench_others(before, &after);
+
+    if (others > OTHERS_MAX) {
+        note(job,
+             "the machine was busy: other work took %.0f%% of its CPUs' time "
+             "during the measurement",
+             others * 100);
+    }
+}
+
 /* Returns how many rows FAILED. */
 static size_t measure(Job *job)
 {
+    const QCryptoBenchBusy before = qcrypto_bench_busy("");
     size_t failures = 0;
 
     for (guint s = 0; s < job->sets->len; s++) {
@@ -261,6 +298,7 @@ static size_t measure(Job *job)
         }
     }
     clear_progress(job);
+    note_others(job, &before);
     qcrypto_bench_doubt((void *)job->results->data, job->results->len);
     return failures;
 }

@@ -172,6 +172,16 @@ void qcrypto_bench_counters_close(QCryptoBenchCounterSet *set)
     }
 }
 
+bool qcrypto_bench_counts_cycles(void)
+{
+    const int fd = open_event(QCRYPTO_BENCH_CYCLES, false);
+
+    if (fd >= 0) {
+        close(fd);
+    }
+    return fd >= 0;
+}
+
 char *qcrypto_bench_counters_missing(void)
 {
     g_autoptr(GString) names = g_string_new(NULL);

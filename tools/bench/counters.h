@@ -55,6 +55,9 @@ void qcrypto_bench_counters_stop(const QCryptoBenchCounterSet *set,
                                  uint64_t bytes, QCryptoBenchCounters *sums);
 void qcrypto_bench_counters_close(QCryptoBenchCounterSet *set);
 
+/* Cycles are counted here, as hardware counts them. */
+bool qcrypto_bench_counts_cycles(void);
+
 /*
  * Which counters this host lacks and why, one line, NULL when it has all;
  * to be freed with g_free.

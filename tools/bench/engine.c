@@ -656,6 +656,20 @@ static void hold_bounds(Runner *runners, size_t n)
     }
 }
 
+static bool has_enough(const Runner *r)
+{
+    const QCryptoBenchSample *s = (const void *)r->samples->data;
+    double ns = 0;
+
+    if (!r->plan->least || r->samples->len < r->plan->least) {
+        return false;
+    }
+    for (guint i = 0; i < r->samples->len; i++) {
+        ns += (double)s[i].ns;
+    }
+    return ns >= r->plan->enough * NS_PER_SEC;
+}
+
 size_t qcrypto_bench_group(QCryptoBenchCase *const *cases, size_t n,
                            const QCryptoBenchPlan *plan,
                            QCryptoBenchResult *results)
@@ -709,7 +723,7 @@ size_t qcrypto_bench_group(QCryptoBenchCase *const *cases, size_t n,
         for (size_t i = 0; i < n; i++) {
             Runner *r = &runners[round % 2 ? n - 1 - i : i];
 
-            if (!r->result->failed) {
+            if (!r->result->failed && !has_enough(r)) {
                 sample(r, plan->seconds, true);
             }
         }

@@ -138,8 +138,12 @@ typedef struct QCryptoBenchPlan {
     double warmup;        /* seconds before the samples of each case */
     uint64_t fixed_bytes; /* of each source; 0: by time */
     uint64_t loop;        /* requests between two clock reads, 0: calibrate */
-    unsigned repeat;      /* samples, at least 1 */
-    bool counters;        /* open the CPU's counters */
+    unsigned repeat;      /* samples, at least 1, */
+    /* but no more once a case has so many and so many seconds of them (least 0:
+     * however long they take) */
+    unsigned least;
+    double enough;
+    bool counters; /* open the CPU's counters */
     /* thread i runs on cpus[i % ncpus]; none: where the kernel puts it */
     uint64_t numamask; /* that they come from */
     const int *cpus;

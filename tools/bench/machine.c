@@ -13,7 +13,9 @@
 #include <qcrypto/provider.h>
 #include <sched.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #if defined(__x86_64__) || defined(__i386__)
 #include <cpuid.h>
@@ -216,6 +218,47 @@ static double load(const Reader *r)
     g_autofree char *text = read_text(r, "/proc/loadavg");
 
     return text ? g_ascii_strtod(text, NULL) : -1;
+}
+
+QCryptoBenchBusy qcrypto_bench_busy(const char *root)
+{
+    /* user, nice, system, idle, I/O wait, interrupts (2), stolen; what guests
+     * of this machine took is within user */
+    enum { IDLE = 3, WAIT = 4, FIELDS = 8 };
+    const Reader r = {.root = root};
+    g_autofree char *text = read_text(&r, "/proc/stat");
+    QCryptoBenchBusy b = {0};
+    struct rusage u;
+    char *p = text;
+
+    if (!text || !g_str_has_prefix(text, "cpu ")) {
+        return b;
+    }
+    p += strlen("cpu ");
+    for (int i = 0; i < FIELDS; i++) {
+        const uint64_t ticks = g_ascii_strtoull(p, &p, 10);
+
+        b.total += ticks;
+        b.busy += i == IDLE || i == WAIT ? 0 : ticks;
+    }
+    getrusage(RUSAGE_SELF, &u);
+    b.own =
+        (uint64_t)(((double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
+                    (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6) *
+                   (double)sysconf(_SC_CLK_TCK));
+    return b;
+}
+
+double qcrypto_bench_others(const QCryptoBenchBusy *before,
+                            const QCryptoBenchBusy *after)
+{
+    enum { ENOUGH = 50 }; /* ticks, mostly of 10 ms */
+    const double total = (double)after->total - (double)before->total;
+    const double busy = (double)after->busy - (double)before->busy;
+    const double own = (double)after->own - (double)before->own;
+
+    return !before->total || total < ENOUGH ? -1
+                                            : CLAMP((busy - own) / total, 0, 1);
 }
 
 /* ---- What only the CPU tells ---- */
@@ -445,7 +488,10 @@ static void add_clocks(GVariantBuilder *b)
     add(b, "clock", g_variant_new_string("CLOCK_MONOTONIC_RAW"));
     add(b, "clock_cost_ns",
         g_variant_new_double(qcrypto_bench_clock_cost(qcrypto_bench_clock)));
-    add(b, "cycles_source", g_variant_new("ms", ticks > 0 ? "tsc" : NULL));
+    add(b, "cycles_source",
+        g_variant_new("ms", qcrypto_bench_counts_cycles() ? "perf_event"
+                            : ticks > 0                   ? "tsc"
+                                                          : NULL));
     add_hz(b, "cycles_per_sec", ticks);
     add_text(b, "counters_missing", qcrypto_bench_counters_missing());
 }

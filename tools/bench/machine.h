@@ -39,6 +39,23 @@ const char **qcrypto_bench_machine_warnings(GVariant *m);
  */
 char *qcrypto_bench_machine_text(GVariant *m);
 
+/* How busy the machine has been, in ticks since it started. */
+typedef struct QCryptoBenchBusy {
+    uint64_t total; /* of all CPUs, idle or not; 0: not to be known */
+    uint64_t busy;
+    uint64_t own; /* this process's part */
+} QCryptoBenchBusy;
+
+QCryptoBenchBusy qcrypto_bench_busy(const char *root);
+
+/*
+ * The share of all CPUs' time, 0 to 1, that other work (or the hypervisor, for
+ * other guests) took from @before to @after; -1 when that was too short to
+ * tell or cannot be known.
+ */
+double qcrypto_bench_others(const QCryptoBenchBusy *before,
+                            const QCryptoBenchBusy *after);
+
 /* CPUs as Linux writes them, "0-3,8"; g_free.  @set has @n CPUs. */
 char *qcrypto_bench_cpu_list(const bool *set, size_t n);
 

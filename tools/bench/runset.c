@@ -11,15 +11,20 @@
 #include "tools/bench/nodes.h"
 #include "tools/bench/options.h"
 
-/* Best-of is what is compared, so many short samples serve better than few
- * long ones: one of them will have had the CPU for itself. */
-#define DEFAULT_TIME   0.01
-#define DEFAULT_REPEAT 11
+/* Many short samples serve better than few long ones: shorter than what the
+ * scheduler gives at once, most of them have had the CPU for themselves, and
+ * then the median is right on a busy machine, too. */
+#define DEFAULT_TIME   0.002
+#define DEFAULT_REPEAT 51
 #define QUICK_TIME     0.002
 #define QUICK_REPEAT   3
-/* With longer samples, as many as this takes. */
-#define DEFAULT_TOTAL 1.0
-#define WARMUP_MAX    0.1
+/* Where they are longer (--time, or a long request) so much time is enough
+ * for a case, with not less than so many samples; */
+#define ENOUGH_TIME   0.25
+#define ENOUGH_REPEAT 11
+/* but more than this is taken by one sample alone. */
+#define TOTAL_MAX  1.0
+#define WARMUP_MAX 0.1
 
 #define INPUT_MAX   ((uint64_t)1 << 30)
 #define SECTORS_MAX ((uint64_t)1 << 20)
@@ -72,9 +77,9 @@ static const struct {
     {"inplace", 0, FLAG(inplace), "one buffer for input and output", NULL},
     {"outplace", 0, FLAG(outplace),
      "separate buffers (the default); both options: one after the other", NULL},
-    {"time", 0, TEXT(time), "seconds of one sample (default 0.01)", "LIST"},
+    {"time", 0, TEXT(time), "seconds of one sample (default 0.002)", "LIST"},
     {"repeat", 0, TEXT(repeat),
-     "samples (default 11, fewer where they take more than a second)", "N"},
+     "samples (default 51, 11 where those take long, 1 of a second)", "N"},
     {"warmup", 0, TEXT(warmup),
      "before the samples (default: as --time, at most 0.1)", "SECONDS"},
     {"loop", 0, TEXT(loop),
@@ -721,8 +726,9 @@ static void add_plans(QCryptoBenchRunSet *set, const QCryptoBenchOptions *o,
     if (!o->warmup) {
         plan.warmup = o->quick ? 0 : MIN(seconds, WARMUP_MAX);
     }
-    if (!o->repeat && !plan.fixed_bytes && seconds * plan.repeat > 1) {
-        plan.repeat = (unsigned)MAX(DEFAULT_TOTAL / seconds, 1);
+    if (!o->repeat && !plan.fixed_bytes) {
+        plan.enough = ENOUGH_TIME;
+        plan.least = MIN((unsigned)MAX(TOTAL_MAX / seconds, 1), ENOUGH_REPEAT);
     }
     for (guint l = 0; l < loops->len; l++) {
         plan.loop = g_array_index(loops, uint64_t, l);
