@@ -18,6 +18,9 @@ build_packages=(gcc libc6-dev meson ninja-build pkg-config python3
                 libnbd-dev nbdkit-plugin-dev libnuma-dev
                 openssl xz-utils)
 
+# those who know LUKS volumes, disks and NBD too
+luks_packages=(cryptsetup-bin qemu-utils nbdkit libnbd-bin e2fsprogs fdisk gdisk)
+
 # what judges the generator's stream
 judge_packages=(dieharder rng-tools5)
 

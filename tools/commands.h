@@ -15,6 +15,7 @@
 
 int qcrypto_cmd_bench(int argc, char **argv);
 int qcrypto_cmd_machine(int argc, char **argv);
+int qcrypto_cmd_luks(int argc, char **argv);
 int qcrypto_cmd_plain(int argc, char **argv);
 int qcrypto_cmd_providers(int argc, char **argv);
 int qcrypto_cmd_random(int argc, char **argv);

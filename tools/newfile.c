@@ -22,42 +22,76 @@ static int io_error(GError **errp, const char *verb, const char *name,
                          name, g_strerror(number));
 }
 
-/* The name whose file a signal takes away; NULL: none. */
-static const char *volatile guarded;
+/* Names of files that a signal takes away; NULL: none. */
+static const char *volatile guarded[2];
 static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
 static struct sigaction old_actions[G_N_ELEMENTS(signals)];
 
 static void on_signal(int number)
 {
-    if (guarded) {
-        unlink(guarded);
+    for (size_t i = 0; i < G_N_ELEMENTS(guarded); i++) {
+        if (guarded[i]) {
+            unlink(guarded[i]);
+        }
     }
     /* SA_RESETHAND: this one ends the process, as it would have */
     raise(number);
 }
 
-void qcrypto_newfile_guard(const QCryptoNewFile *f)
+static bool any_guarded(void)
+{
+    return guarded[0] || guarded[1];
+}
+
+static void begin_guard(const char *name)
 {
     const struct sigaction remove = {.sa_handler = on_signal,
                                      .sa_flags = (int)SA_RESETHAND};
 
-    guarded = f->temp;
-    for (size_t i = 0; i < G_N_ELEMENTS(signals); i++) {
+    for (size_t i = 0; !any_guarded() && i < G_N_ELEMENTS(signals); i++) {
         sigaction(signals[i], NULL, &old_actions[i]);
+        /* what the caller ignores (nohup) stays ignored */
         if (old_actions[i].sa_handler != SIG_IGN) {
             sigaction(signals[i], &remove, NULL);
         }
     }
+    guarded[guarded[0] != NULL] = name;
 }
 
-static void end_guard(void)
+static void end_guard(const char *name)
 {
-    if (guarded) {
-        for (size_t i = 0; i < G_N_ELEMENTS(signals); i++) {
-            sigaction(signals[i], &old_actions[i], NULL);
+    const bool any = any_guarded();
+
+    for (size_t i = 0; i < G_N_ELEMENTS(guarded); i++) {
+        if (guarded[i] == name) {
+            guarded[i] = NULL;
         }
-        guarded = NULL;
     }
+    for (size_t i = 0; any && !any_guarded() && i < G_N_ELEMENTS(signals);
+         i++) {
+        sigaction(signals[i], &old_actions[i], NULL);
+    }
+}
+
+/* No signal comes between the file and its guard. */
+int qcrypto_newfile_open_guarded(QCryptoNewFile *f, const char *name,
+                                 const struct stat *old, mode_t mode,
+                                 GError **errp)
+{
+    sigset_t held, before;
+    int ret;
+
+    sigemptyset(&held);
+    for (size_t i = 0; i < G_N_ELEMENTS(signals); i++) {
+        sigaddset(&held, signals[i]);
+    }
+    pthread_sigmask(SIG_BLOCK, &held, &before);
+    ret = qcrypto_newfile_open(f, name, old, mode, errp);
+    if (ret == 0) {
+        begin_guard(f->temp);
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return ret;
 }
 
 int qcrypto_newfile_open(QCryptoNewFile *f, const char *name,
@@ -127,7 +161,7 @@ int qcrypto_newfile_finish(QCryptoNewFile *f, bool good, GError **errp)
         if (!good || ret < 0) {
             unlink(f->temp);
         }
-        end_guard();
+        end_guard(f->temp);
     }
     g_free(f->temp);
     free(f->target);

@@ -31,10 +31,13 @@ int qcrypto_newfile_open(QCryptoNewFile *f, const char *name,
                          const struct stat *old, mode_t mode, GError **errp);
 
 /*
- * Until _finish, a signal that ends the process removes the file first.  For
- * one file at a time, by programs that catch no signals themselves.
+ * The same for programs that catch no signals themselves: until _finish, one
+ * that ends the process removes the file first.  For at most two files at a
+ * time.
  */
-void qcrypto_newfile_guard(const QCryptoNewFile *f);
+int qcrypto_newfile_open_guarded(QCryptoNewFile *f, const char *name,
+                                 const struct stat *old, mode_t mode,
+                                 GError **errp);
 
 /*
  * Gives the file its name, or takes it away (also when that fails), and

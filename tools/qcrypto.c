@@ -25,6 +25,8 @@ typedef struct Command {
 static const Command commands[] = {
     {"bench", qcrypto_cmd_bench, "measure the providers against each other"},
     {"machine", qcrypto_cmd_machine, "what decides how fast this machine runs"},
+    {"luks", qcrypto_cmd_luks,
+     "LUKS volumes: make, open, change, encrypt and decrypt"},
     {"plain", qcrypto_cmd_plain,
      "encrypt or decrypt a disk image without a header (dm-crypt's plain)"},
     {"providers", qcrypto_cmd_providers,

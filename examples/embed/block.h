@@ -5,6 +5,7 @@
  * the same two calls to the one above.  Here the chain is
  *
  *     guest's requests -> crypt (crypt.c) -> file (file.c)
+ *     guest's requests -> luks (luks.c) -> file
  *
  * Requests are bytes at byte offsets, as a guest makes them; nothing has to
  * be aligned to anything.  Many I/O threads may be in one node at once.
@@ -15,6 +16,7 @@
 #define EMULATOR_BLOCK_H
 
 #include <glib.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 typedef struct BlockNode BlockNode;
@@ -39,6 +41,14 @@ BlockNode *block_file_create(const char *path, uint64_t size, GError **errp);
  */
 BlockNode *block_crypt_open(BlockNode *file, const uint8_t *key, size_t nkey,
                             size_t sector_size, GError **errp);
+
+/*
+ * A LUKS volume in file, which says itself how it is encrypted.  Takes over
+ * file, also when it fails.
+ */
+bool block_luks_probe(BlockNode *file);
+BlockNode *block_luks_open(BlockNode *file, const uint8_t *passphrase,
+                           size_t npassphrase, GError **errp);
 
 /* Requests from outside: checked against the size, then passed on. */
 int block_read(BlockNode *node, uint64_t offset, uint8_t *buf, size_t len,

@@ -6,8 +6,9 @@
  *     emulator-block KEY-FILE IMAGE write OFFSET         < data
  *     emulator-block KEY-FILE IMAGE read OFFSET LENGTH   > data
  *
- * KEY-FILE holds the 64 bytes of an AES-256-XTS key.  The image is in
- * dm-crypt's "plain" layout with 512-byte sectors.
+ * An image that begins with a LUKS header is opened as such, and KEY-FILE is
+ * its passphrase.  Any other is in dm-crypt's "plain" layout with 512-byte
+ * sectors, and KEY-FILE holds the 64 bytes of an AES-256-XTS key.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -85,7 +86,9 @@ static int run(int argc, char **argv, GError **errp)
     }
     disk = create ? block_file_create(argv[2], number[0], errp)
                   : block_file_open(argv[2], errp);
-    if (disk) {
+    if (disk && block_luks_probe(disk)) {
+        disk = block_luks_open(disk, (uint8_t *)key, nkey, errp);
+    } else if (disk) {
         disk = block_crypt_open(disk, (uint8_t *)key, nkey, 512, errp);
     }
     explicit_bzero(key, nkey);
