@@ -1,0 +1,133 @@
+"""
+Results of `qcrypto bench --json`: docs/bench-schema.json
+
+A row is known by all its fields but those that were measured, so that fields
+which a later version adds tell rows apart, too.  Of the samples of one
+process the best counts: whatever disturbs makes slower, never faster.
+
+SPDX-License-Identifier: LGPL-2.1-or-later
+"""
+import json
+import re
+
+from . import machine
+from .model import BYTES, OPS, InputError, Key, clean_name
+
+SIGNATURE = re.compile(rb"\A\s*[\[{][^\0]{0,65536}?\"(?:rows|schema)\"\s*:")
+LARGEST = 32 << 20  # bytes; a run of everything is below one of them
+
+MEASURED = {"bytes_per_sec", "ops_per_sec", "cycles_per_byte", "counters",
+            "verified", "failed", "thread_bytes_per_sec"}
+NAMED = {"algtype", "algorithm", "optype", "provider", "impl", "inputsize",
+         "sectors", "sources", "threadnum", "reqnum", "inplace"}
+MATTERS = ("bytes_per_sec", BYTES), ("ops_per_sec", OPS)
+
+
+def name(row, field, where):
+    value = row.get(field)
+    if not isinstance(value, str) or not value:
+        raise InputError(f"{where}: no \"{field}\"")
+    return clean_name(value)
+
+
+def count(row, field, default, where):
+    value = row.get(field, default)
+    if isinstance(value, bool) or not isinstance(value, int) or \
+            not 0 <= value < 1 << 63:
+        raise InputError(f"{where}: \"{field}\" is no number that it can be")
+    return value
+
+
+def samples(rate, where):
+    """The samples of a rate, or its best where they are not kept"""
+    found = rate.get("samples") or [rate.get("median", rate.get("best"))]
+    if not isinstance(found, list) or not all(
+            isinstance(v, (int, float)) and not isinstance(v, bool)
+            for v in found):
+        raise InputError(f"{where}: \"samples\" are no numbers")
+    try:
+        return [float(v) for v in found]
+    except OverflowError:
+        raise InputError(f"{where}: a number that is too large") from None
+
+
+def key_of(row, unit, where):
+    threads = count(row, "threadnum", 1, where)
+    requests = count(row, "reqnum", 1, where)
+    variant = [] if row.get("algtype") in ("cipher", None) else \
+        [name(row, "algtype", where)]
+    if threads > 1:
+        variant.append(f"{threads} threads")
+    if requests > 1:
+        variant.append(f"{requests} requests")
+    if isinstance(row.get("inplace"), bool):
+        variant.append("in place" if row["inplace"] else "not in place")
+    detail = []
+    if count(row, "sectors", 1, where) > 1:
+        detail.append(f"run of {row['sectors']}")
+    if row.get("sources") is not None:
+        detail.append(f"{count(row, 'sources', 1, where)} sources")
+    for field, value in row.items():
+        if field not in NAMED and field not in MEASURED and \
+                isinstance(value, (str, int)):
+            detail.append(clean_name(f"{field} {machine.text_of(value)}"))
+    return Key(name(row, "algorithm", where),
+               f"{name(row, 'provider', where)}/{name(row, 'impl', where)}",
+               name(row, "optype", where), None,
+               count(row, "inputsize", 0, where) or None, ", ".join(variant),
+               ", ".join(detail), unit)
+
+
+def take_row(row, number, log):
+    where = f"{log.path}: row {number}"
+    if not isinstance(row, dict):
+        raise InputError(f"{where} is no object")
+    chosen, values = OPS, None
+    for field, unit in MATTERS:
+        rate = row.get(field)
+        if isinstance(rate, dict):
+            found = samples(rate, where)
+            if any(found):
+                chosen, values = unit, found
+                break
+    if row.get("verified") is not True or values is None:
+        # which of both it would have had is seen by the size
+        unit = BYTES if row.get("inputsize") else OPS
+        why = row.get("failed") or ("not verified" if row.get("verified")
+                                    is not True else "no number")
+        log.fail(key_of(row, unit, where), clean_name(str(why)), number)
+        return
+    log.add(key_of(row, chosen, where), values, number)
+
+
+def parse(source, log):
+    data = source.read(LARGEST + 1)
+    if len(data) > LARGEST:
+        raise InputError(f"{log.path}: JSON of more than {LARGEST >> 20} MiB "
+                         "is no result of one run")
+    try:
+        results = json.loads(data.decode("utf-8-sig"))
+    except json.JSONDecodeError as error:
+        # a broken end is what a killed run leaves
+        short = "ends too early" if error.pos >= len(data.rstrip()) - 1 else \
+            "is no JSON"
+        raise InputError(f"{log.path}: {short}: {error.msg}, line "
+                         f"{error.lineno}") from None
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{log.path}: is no JSON: {error}"[:300]) from None
+    if not isinstance(results, dict):
+        raise InputError(f"{log.path}: JSON, but no object with \"rows\"")
+    if results.get("schema") != 1:
+        raise InputError(f"{log.path}: schema {results.get('schema')!r:.20}; "
+                         "this program knows 1")
+    if not isinstance(results.get("rows"), list):
+        raise InputError(f"{log.path}: JSON without \"rows\"")
+    if isinstance(results.get("machine"), dict):
+        log.machine = machine.from_object(results["machine"])
+    for number, row in enumerate(results["rows"], 1):
+        take_row(row, number, log)
+    log.titles = len({key[:3] + key[5:6] for key in log.cells})
+    log.lines = data.count(b"\n")
+    notes = results.get("notes")
+    for note in notes if isinstance(notes, list) else ():
+        log.left.add(0, "not measured", clean_name(str(note)))
