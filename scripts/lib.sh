@@ -28,6 +28,10 @@ judge_packages=(dieharder rng-tools5)
 guest_packages=(qemu-system-x86 busybox-static kmod xz-utils dmsetup
                 cryptsetup-bin)
 
+# what scripts/speed-compare and scripts/bench-report stand on, and the browser
+# in which a test looks at the report
+compare_packages=(python3-scipy python3-matplotlib chromium)
+
 say()
 {
     printf '\n=== %s\n' "$*"

@@ -296,7 +296,7 @@ class Comparison:
         several = [row for row in rows
                    if min(len(row.base.runs), len(row.new.runs)) > 1]
         usual = statistics.median(
-            stats.spread(side.of_runs) for row in several
+            stats.robust_spread(side.of_runs) for row in several
             for side in (row.base, row.new)) if several else 0.0
         alpha = ALPHA / len(rows)
         for row in rows:

@@ -23,8 +23,8 @@ PBKDF2 = re.compile(r"PBKDF2-(\S+)\s+(?:(\d+) iterations per second"
 ARGON2 = re.compile(r"(argon2\w+)\s+(?:(\d+) iterations, (\d+) memory, (\d+) "
                     r"parallel threads \(CPUs\) for (\d+)-bit key "
                     r"\(requested (\d+) ms time\)|N/A)")
-CIPHER = re.compile(r"(\S+)\s+(\d+)b\s+([\d.,]+ MiB/s|N/A)\s+"
-                    r"([\d.,]+ MiB/s|N/A)")
+CIPHER = re.compile(r"(\S+)\s+(\d+)b\s+(\d+(?:[.,]\d+)? MiB/s|N/A)\s+"
+                    r"(\d+(?:[.,]\d+)? MiB/s|N/A)")
 
 
 def parse(lines, log):

@@ -24,12 +24,12 @@ METADATA = re.compile(r"Unit\s+(\S+)\s+(.*)")
 RESULT = re.compile(r"\d+\s+[\d.].*")
 PROCS = re.compile(r"-(\d+)$")
 SIZE = re.compile(r"^(?:size|inputsize|bytes|blocksize)=(\d+)$")
-BITS = re.compile(r"^(?:keybits|bits)=(\d+)$")
+BITS = re.compile(r"^(?:key|keysize|keybits|bits)=(\d+)$")
 LOWER = re.compile(r"/op$|^(?:ns|sec|B|bytes|cycles|ms|us|s)$|-(?:ns|sec|bytes)"
                    r"|^cycles/|^ns/|/byte$|/B$")
 HIGHER = re.compile(r"/s$|/sec$|_per_sec$|^[kMG]i?B/s$")
 DIRECTIONS = {"encrypt", "decrypt", "encryption", "decryption"}
-FIELDS = {"provider": "driver", "impl": "driver", "driver": "driver",
+FIELDS = {"alg": "algorithm", "algorithm": "algorithm", "provider": "driver", "impl": "driver", "driver": "driver",
           "optype": "direction", "op": "direction"}
 
 
@@ -45,13 +45,15 @@ def key_of(name, package, unit):
     procs = PROCS.search(name)
     parts = PROCS.sub("", name).split("/")
     size = bits = None
-    driver, direction, rest = [], "", [parts[0]]
+    driver, direction, algorithm, rest = [], "", "", [parts[0]]
     for part in parts[1:]:
         field, _, value = part.partition("=")
         if SIZE.match(part) and size is None and len(value) < 16:
             size = int(value)
         elif BITS.match(part) and bits is None and len(value) < 9:
             bits = int(value)
+        elif value and FIELDS.get(field) == "algorithm" and not algorithm:
+            algorithm = value
         elif value and FIELDS.get(field) == "driver":
             driver.append(value)
         elif value and FIELDS.get(field) == "direction" and not direction:
@@ -61,8 +63,9 @@ def key_of(name, package, unit):
         else:
             rest.append(part)
     variant = ", ".join(filter(None, (
-        package, f"GOMAXPROCS {procs[1]}" if procs else "")))
-    return Key(clean_name("/".join(rest)), clean_name("/".join(driver)),
+        "/".join(rest) if algorithm else "", package,
+        f"on {procs[1]} CPUs" if procs and procs[1] != "1" else "")))
+    return Key(clean_name(algorithm or "/".join(rest)), clean_name("/".join(driver)),
                clean_name(direction), bits, size, clean_name(variant), "",
                unit)
 
@@ -91,7 +94,7 @@ def parse(lines, log):
             if match:
                 if match[1] == "pkg":
                     package = clean_name(match[2] or "")
-            elif text.strip():
+            elif text.strip() and not text.startswith("#"):
                 log.left.add(number, "no result", text)
             continue
         if len(fields) < 3 or not fields[0].isdigit() or len(fields) % 2 == 0:

@@ -44,9 +44,9 @@ NAMES = {fact.name for fact in FACTS} | set(OTHERS) | set(ALSO)
 UNKNOWN = {"", "unknown", "null", "none known", "n/a"}
 YES, NO = {"yes", "true", "on", "1"}, {"no", "false", "off", "0"}
 
-LINE = re.compile(r"^(?:[>|] ?)*\s{0,8}([a-z][a-z0-9_-]*)(?:\.([\w.+-]+))?"
+LINE = re.compile(r"^(?:[>|#] ?)*\s{0,8}([a-z][a-z0-9_-]*)(?:\.([\w.+-]+))?"
                   r":(?:\s+(.*))?$")
-WORDS = (rb"^[>| ]*(?:" + b"|".join(sorted(n.encode() for n in NAMES))
+WORDS = (rb"^[>|# ]*(?:" + b"|".join(sorted(n.encode() for n in NAMES))
          + rb")[.:]|\"governor\"|Linux version ")
 KERNEL = re.compile(r"\bLinux version (\S+)")
 LONGEST_RECORD = 1 << 16

@@ -21,9 +21,9 @@ DOING = re.compile(r"Doing (.+?)(?: ops)? for ([\d.]+)s on (\d+) size blocks: "
 DOING_KEY = re.compile(r"Doing (\d+) bits? +(\S+ )?(\S+?)(?:'s| ops)? for "
                        r"([\d.]+)s: (\d+) .*? in ([\d.]+)s")
 HEAD = re.compile(r"type\s+((?:\d+ bytes\s*)+)$")
-ROW = re.compile(r"(\S.*?)\s+((?:\d+\.\d+k?(?:\s+|$))+)$")
-RATES = re.compile(r"(?:[\w.]+\s+)*([\w.]+/s(?:\s+[\w.]+/s)*)\s*$")
-KEY_ROW = re.compile(r"\s*(\S.*?)\s+((?:\d+\.\d+s?(?:\s+|$))+)$")
+RATE = re.compile(r"\d+\.\d+k?")  # k, or 0.00 for what there is not
+SECONDS = re.compile(r"\d+\.\d+s?")
+HEADING = re.compile(r"[A-Za-z][\w.]*/s")
 BITS = re.compile(r"\b(\d+) bits? ?")
 # fields of the machine's lines: how many words come before the rates, and
 # what these are
@@ -37,6 +37,15 @@ RATE_LINES = {
     "F8": ("ffdh", 1, ("op",)),
 }
 DIRECTIONS = {"encr.": "encrypt", "decr.": "decrypt"}
+
+
+def tail(text, pattern):
+    """@text cut before the words at its end that fit @pattern"""
+    words = text.split()
+    n = len(words)
+    while n and pattern.fullmatch(words[n - 1]):
+        n -= 1
+    return " ".join(words[:n]), words[n:]
 
 
 class Parser:
@@ -91,14 +100,12 @@ class Parser:
 
     def key_rates(self, text, line):
         """A row of the table of key operations"""
-        match = KEY_ROW.fullmatch(text)
-        if not match:
+        name, values = tail(text, SECONDS)
+        values = [v for v in values if not v.endswith("s")]
+        if not name or len(values) < len(self.rates):
             return False
-        values = [v for v in match[2].split() if not v.endswith("s")]
-        if len(values) < len(self.rates):
-            return False
-        bits = BITS.search(match[1])
-        name = BITS.sub("", match[1]).strip()
+        bits = BITS.search(name)
+        name = BITS.sub("", name).strip()
         for heading, value in zip(self.rates, values[-len(self.rates):]):
             self.add_rate(name, int(bits[1]) if bits else None, heading,
                           float(value), line)
@@ -106,7 +113,7 @@ class Parser:
         return True
 
     def doing(self, text, line):
-        match = DOING.search(text)
+        match = DOING.match(text)
         if match:
             seconds = float(match[5])
             size = int(match[3])
@@ -114,7 +121,7 @@ class Parser:
                 self.begun.setdefault((match[1], size), []).append(
                     (int(match[4]) * size / seconds, line))
             return True
-        return DOING_KEY.search(text) is not None
+        return DOING_KEY.match(text) is not None
 
     def feed(self, text, line):
         """False if the line is none of the program's results"""
@@ -129,22 +136,21 @@ class Parser:
             self.sizes = [int(v) for v in re.findall(r"(\d+) bytes", match[1])]
             self.rates = []
             return True
-        match = RATES.fullmatch(text)
-        if match:
-            self.rates = [v[:-2] for v in match[1].split()]
+        before, rates = tail(text, HEADING)
+        if rates and not re.search(r"\d\.\d", before):
+            self.rates = [heading[:-2] for heading in rates]
             return True
         if self.rates:
             return self.key_rates(text, line)
-        match = ROW.fullmatch(text)
-        if match and "k" in match[2]:
-            values = match[2].split()
-            for i, value in enumerate(values):
-                size = self.sizes[i] if len(self.sizes) == len(values) else None
-                if value.endswith("k"):
-                    self.add(match[1], size, float(value[:-1]) * 1000, line)
-            self.log.titles += 1
-            return True
-        return False
+        name, values = tail(text, RATE)
+        if not name or not any(value.endswith("k") for value in values):
+            return False
+        for i, value in enumerate(values):
+            size = self.sizes[i] if len(self.sizes) == len(values) else None
+            if value.endswith("k"):
+                self.add(name, size, float(value[:-1]) * 1000, line)
+        self.log.titles += 1
+        return True
 
     def finish(self):
         if self.table or not self.begun:
@@ -167,7 +173,7 @@ def parse(lines, log):
             continue
         try:
             known = parser.feed(text, number)
-        except (ValueError, IndexError):
+        except (ValueError, IndexError, OverflowError):
             known = False
         if not known and not FACTS.match(text) and \
                 not text.startswith(("The 'numbers'", "Forked", "Got: ")):

@@ -39,6 +39,8 @@ def number_of(text, counts):
     for c in "'\u202f\u00a0":
         text = text.replace(c, "")
     points = [c for c in text if c in ".,"]
+    if len(points) > 9:
+        return float("nan")  # and is left out as such
     if not points:
         return float(text)
     grouped = re.fullmatch(r"\d{1,3}(?:([.,])\d{3})(?:\1\d{3})*", text)

@@ -17,9 +17,14 @@ SIGNATURE = re.compile(rb"\A\s*[\[{][^\0]{0,65536}?\"(?:rows|schema)\"\s*:")
 LARGEST = 32 << 20  # bytes; a run of everything is below one of them
 
 MEASURED = {"bytes_per_sec", "ops_per_sec", "cycles_per_byte", "counters",
-            "verified", "failed", "thread_bytes_per_sec"}
+            "verified", "failed", "thread_bytes_per_sec", "ratio",
+            "in_flight", "frequency_hz", "doubt", "loop"}
 NAMED = {"algtype", "algorithm", "optype", "provider", "impl", "inputsize",
-         "sectors", "sources", "threadnum", "reqnum", "inplace"}
+         "sectors", "sources", "threadnum", "reqnum", "inplace", "keysize",
+         "numamask"}
+# how long was measured tells rows apart in a file that has several of it;
+# between two files it need not be the same
+SETTINGS = ("time", "fixed_bytes")
 MATTERS = ("bytes_per_sec", BYTES), ("ops_per_sec", OPS)
 
 
@@ -51,7 +56,7 @@ def samples(rate, where):
         raise InputError(f"{where}: a number that is too large") from None
 
 
-def key_of(row, unit, where):
+def key_of(row, unit, where, settings=()):
     threads = count(row, "threadnum", 1, where)
     requests = count(row, "reqnum", 1, where)
     variant = [] if row.get("algtype") in ("cipher", None) else \
@@ -62,23 +67,28 @@ def key_of(row, unit, where):
         variant.append(f"{requests} requests")
     if isinstance(row.get("inplace"), bool):
         variant.append("in place" if row["inplace"] else "not in place")
+    if row.get("numamask", "0x0") != "0x0":
+        variant.append("NUMA nodes " + name(row, "numamask", where))
     detail = []
     if count(row, "sectors", 1, where) > 1:
         detail.append(f"run of {row['sectors']}")
     if row.get("sources") is not None:
         detail.append(f"{count(row, 'sources', 1, where)} sources")
     for field, value in row.items():
-        if field not in NAMED and field not in MEASURED and \
-                isinstance(value, (str, int)):
+        if (field in settings or isinstance(value, (str, int)) and
+                field not in SETTINGS) and \
+                field not in NAMED and field not in MEASURED:
             detail.append(clean_name(f"{field} {machine.text_of(value)}"))
     return Key(name(row, "algorithm", where),
                f"{name(row, 'provider', where)}/{name(row, 'impl', where)}",
-               name(row, "optype", where), None,
+               name(row, "optype", where),
+               count(row, "keysize", 0, where) or None
+               if row.get("keysize") is not None else None,
                count(row, "inputsize", 0, where) or None, ", ".join(variant),
                ", ".join(detail), unit)
 
 
-def take_row(row, number, log):
+def take_row(row, number, settings, log):
     where = f"{log.path}: row {number}"
     if not isinstance(row, dict):
         raise InputError(f"{where} is no object")
@@ -95,9 +105,11 @@ def take_row(row, number, log):
         unit = BYTES if row.get("inputsize") else OPS
         why = row.get("failed") or ("not verified" if row.get("verified")
                                     is not True else "no number")
-        log.fail(key_of(row, unit, where), clean_name(str(why)), number)
+        log.fail(key_of(row, unit, where, settings), clean_name(str(why)), number)
         return
-    log.add(key_of(row, chosen, where), values, number)
+    if row.get("doubt"):
+        log.notes.append(clean_name(f"row {number}: {row['doubt']}"))
+    log.add(key_of(row, chosen, where, settings), values, number)
 
 
 def parse(source, log):
@@ -124,10 +136,13 @@ def parse(source, log):
         raise InputError(f"{log.path}: JSON without \"rows\"")
     if isinstance(results.get("machine"), dict):
         log.machine = machine.from_object(results["machine"])
-    for number, row in enumerate(results["rows"], 1):
-        take_row(row, number, log)
+    rows = results["rows"]
+    settings = [field for field in SETTINGS if len(
+        {str(row.get(field)) for row in rows if isinstance(row, dict)}) > 1]
+    for number, row in enumerate(rows, 1):
+        take_row(row, number, settings, log)
     log.titles = len({key[:3] + key[5:6] for key in log.cells})
     log.lines = data.count(b"\n")
     notes = results.get("notes")
     for note in notes if isinstance(notes, list) else ():
-        log.left.add(0, "not measured", clean_name(str(note)))
+        log.notes.append("not measured: " + clean_name(str(note)))

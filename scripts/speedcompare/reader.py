@@ -23,10 +23,12 @@ import tempfile
 from .model import InputError, clean
 
 BLOCK = 1 << 20
-LONGEST = 1 << 16  # bytes of a line that are looked at
+LONGEST = 1 << 12  # bytes of a line that are looked at
 PACKED = ((b"\x1f\x8b", gzip.open), (b"BZh", bz2.open),
           (b"\xfd7zXZ\0", lzma.open))
 UNPACKING = (OSError, EOFError, lzma.LZMAError)
+# no program prints so many digits; sums with them would not be numbers
+DIGITS = re.compile(r"\d{25,}")
 ESCAPE = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 
 def reason(error):
@@ -109,7 +111,8 @@ class Source:
                 if number == 1:
                     line = line.removeprefix(b"\xef\xbb\xbf")
                 text = line[:LONGEST].decode("utf-8", "replace").rstrip("\r")
-                yield number, clean(ESCAPE.sub("", text)).rstrip()
+                text = DIGITS.sub("?", ESCAPE.sub("", text))
+                yield number, clean(text).rstrip()
             if block.endswith(b"\n"):
                 number -= 1  # the empty piece behind the last line end
         log.lines = number

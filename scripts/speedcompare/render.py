@@ -258,9 +258,12 @@ def alerts(c):
             [f"{key_name(row.key)}: {row.why}" for row in failed]))
     if c.machine_differs:
         yield Alert(["WARNING: THE MACHINE DIFFERS"] + c.machine_differs)
-    for side, texts in zip(("base", "new"), c.machine_doubts):
+    base, new = c.machine_doubts
+    for sides, texts in (("base and new", [t for t in base if t in new]),
+                         ("base", [t for t in base if t not in new]),
+                         ("new", [t for t in new if t not in base])):
         if texts:
-            yield Alert([f"warning: numbers of {side} may waver"] + texts)
+            yield Alert([f"warning: numbers of {sides} may waver"] + texts)
 
 
 def machine_line(c):
@@ -289,6 +292,9 @@ def summary(c):
         sense = "" if mean.better is None or not mean.change else \
             ": better" if (mean.change > 0) == (mean.better == "higher") \
             else ": worse"
+        if sense and not any(row.verdict in (BETTER, WORSE)
+                             for row in compared):
+            sense += ", not proven"
         lines.append(f"geometric mean of new/base, "
                      f"{plural(mean.used, 'matched row')}"
                      f"{', ' + word if word else ''}: "
@@ -369,27 +375,28 @@ def left_out(c):
     if lines:
         yield Heading("duplicated results")
         yield Lines(limited(lines))
-    lines = []
+    found = {}  # what is said of several files is said once
     for side, logs in (("base", c.base), ("new", c.new)):
         for log in logs:
-            lines += [f"{side}: {log.path}: {note}" for note in
-                      limited(log.notes)]
-            if not log.left.count:
-                continue
-            reasons = {}
-            for line, why, text in log.left.noted:
-                reasons.setdefault(why, []).append((line, text))
-            for why, found in reasons.items():
-                where = ranges(line for line, _ in found)
-                lines.append(f"{side}: {log.path}: {why}: line"
-                             f"{'s' if len(found) > 1 else ''} {where}: "
-                             f"{found[0][1]}")
-            rest = log.left.count - len(log.left.noted)
-            if rest:
-                lines.append(f"{side}: {log.path}: {rest} more lines")
-    if lines:
-        yield Heading("left out")
-        yield Lines(lines)
+            for text in limited(log.notes) + why_left(log):
+                found.setdefault(text, []).append(f"{side}: {log.path}")
+    if found:
+        yield Heading("left out, and notes")
+        yield Lines([(files[0] if len(files) == 1 else
+                      f"{len(files)} files") + f": {text}"
+                     for text, files in found.items()])
+
+
+def why_left(log):
+    """The lines left out, by reason"""
+    reasons = {}
+    for line, why, text in log.left.noted:
+        reasons.setdefault(why, []).append((line, text))
+    lines = [f"{why}: line{'s' if len(found) > 1 else ''} "
+             f"{ranges(line for line, _ in found)}: {found[0][1]}"
+             for why, found in reasons.items()]
+    rest = log.left.count - len(log.left.noted)
+    return lines + ([f"{rest} more lines"] if rest else [])
 
 
 def document(c):

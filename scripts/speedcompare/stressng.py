@@ -17,9 +17,10 @@ WORDS = re.compile(rb"stress-ng: ")
 
 BOGO = Unit("bogo ops/s", "higher", "bogo ops/s", True)
 LINE = re.compile(r"stress-ng: +\w+: +(?:\d\S* +)?\[\d+\] +(.*)")
-METRIC = re.compile(r"([\w-]+) +(\d+) +([\d.]+) +([\d.]+) +([\d.]+) +([\d.]+)"
-                    r" +([\d.]+)(?: +[\d.]+)*")
-OTHER = re.compile(r"([\w-]+) +(-?[\d.]+) (\S.*?)(?: \((?:geomet\w+|harmonic)? "
+NUMBER = r"(\d+(?:\.\d+)?)"
+METRIC = re.compile(r"([\w-]+) +(\d+)" + (" +" + NUMBER) * 5 +
+                    r"(?: +[\d.]+)*")
+OTHER = re.compile(rf"([\w-]+) +{NUMBER} (\S.*?)(?: \((?:geomet\w+|harmonic)? "
                    r"?mean.*\))?")
 MORE = re.compile(r"per sec|/sec|/s\b|rate|[kKMG]i?B per|speed", re.I)
 LESS = re.compile(r"nanosec|microsec|millisec|\bns\b|time|latency|cycles",

@@ -84,7 +84,7 @@ def fits(words, want):
     """How many of @words fit @want from its beginning"""
     n = 0
     for word, one in zip(words, want):
-        if (word in one) if one else word.lstrip("-").isdigit():
+        if (word in one) if one else word.lstrip("-").isdecimal():
             n += 1
         else:
             break
