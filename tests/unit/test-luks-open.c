@@ -408,6 +408,47 @@ static void check_bad(const LuksVolume *v)
     check_frugal(v, kind);
 }
 
+/* A derivation that wants a gigabyte, where there is none (B05) */
+static int open_gigabyte(LuksStore *s)
+{
+    g_autoptr(GError) err = NULL;
+
+    luks2_replace(s->bytes, "\"memory\":32", "\"memory\":1048576");
+    if (!limit_memory()) {
+        return -1;
+    }
+    g_autoptr(QCryptoBlock) b =
+        luks_open_text(s, "variant passphrase", 0, &err);
+    return !b && strstr(err->message,
+                        "key slot 0: argon2id needs 1048576 KiB, ")
+               ? err->code
+               : 0;
+}
+
+static void test_gigabyte(void)
+{
+    if (!QCRYPTO_HAVE_JANSSON || !has_kdf("argon2id")) {
+        g_test_skip("this build has no LUKS2 with Argon2");
+        return;
+    }
+    g_auto(LuksStore) s = luks_store_new(luks_volume("v2-base"));
+    const pid_t child = fork();
+    int status;
+
+    g_assert_cmpint(child, >=, 0);
+    if (!child) {
+        alarm(60);
+        _exit(open_gigabyte(&s) & 0xff);
+    }
+    g_assert_cmpint(waitpid(child, &status, 0), ==, child);
+    g_assert_true(WIFEXITED(status));
+    if (WEXITSTATUS(status) == 0xff) {
+        g_test_skip("RLIMIT_AS is not kept here (a sanitizer, an emulator)");
+        return;
+    }
+    g_assert_cmpint(WEXITSTATUS(status), ==, QCRYPTO_ERROR_OUT_OF_MEMORY);
+}
+
 static void test_volume(gconstpointer opaque)
 {
     const LuksVolume *v = opaque;
@@ -431,5 +472,6 @@ int main(int argc, char **argv)
 
         g_test_add_data_func(path, &v[i], test_volume);
     }
+    g_test_add_func("/luks-open/gigabyte", test_gigabyte);
     return g_test_run();
 }
