@@ -26,7 +26,7 @@ judge_packages=(dieharder rng-tools5)
 
 # what boots a kernel, and what is tried in it (tests/vm)
 guest_packages=(qemu-system-x86 busybox-static kmod xz-utils dmsetup
-                cryptsetup-bin)
+                cryptsetup-bin e2fsprogs)
 
 # what scripts/speed-compare and scripts/bench-report stand on, and the browser
 # in which a test looks at the report
