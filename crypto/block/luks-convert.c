@@ -19,7 +19,11 @@
  *                    bytes of the version change this is a LUKS1 volume;
  *                    from then on a LUKS2 volume whose primary copy is
  *                    damaged, until it is whole.
- *   LUKS2 to LUKS1   all of the LUKS1 header but magic and version is
+ *   LUKS2 to LUKS1   key areas move (one at a time: copied, then a LUKS2
+ *                    header that has the slot there, then the old place
+ *                    overwritten) where they lie so that the inactive slots,
+ *                    which have places of their own in LUKS1, do not fit
+ *                    between them.  All of the LUKS1 header but magic and version is
  *                    written and flushed: a damaged primary copy, the
  *                    secondary one counts.  Then the first bytes; then the
  *                    secondary copy is overwritten.
@@ -218,7 +222,22 @@ static int move_away(QCryptoBlock *block, QCryptoLuks *next, GError **errp)
     return qcrypto_luks_commit(block, next, errp);
 }
 
-/* The same volume in LUKS2, with its key areas where next has them. */
+/* Where the key area that had to move ended; 0: none. */
+static uint64_t moved_end(const QCryptoLuks *old, const QCryptoLuks *next)
+{
+    uint64_t end = 0;
+
+    for (unsigned i = 0; i < QCRYPTO_LUKS1_SLOTS; i++) {
+        const QCryptoLuksSlot *s = &old->slots[i];
+
+        if (s->active && s->area_offset != next->slots[i].area_offset) {
+            end = MAX(end, s->area_offset + s->area_size);
+        }
+    }
+    return end;
+}
+
+/* The same volume in LUKS2, with its key areas where they are. */
 static QCryptoLuks *as_luks2(const QCryptoLuks *luks, uint64_t end,
                              GError **errp)
 {
@@ -290,6 +309,7 @@ static int to_luks2(QCryptoBlock *block, GError **errp)
         qcrypto_luks_free(way);
         return -1;
     }
+    const uint64_t wiped = moved_end(block->luks, way);
     if (move_away(block, way, errp) < 0 ||
         editor->replace(next, block->header, errp) < 0) {
         qcrypto_luks_free(next);
@@ -298,7 +318,11 @@ static int to_luks2(QCryptoBlock *block, GError **errp)
     qcrypto_luks_free(block->luks);
     block->luks = next;
     block->format = QCRYPTO_BLOCK_FORMAT_LUKS2;
-    return 0;
+    /* what the copies have not overwritten */
+    return wiped > LUKS2_COPIES
+               ? qcrypto_luks_wipe(block->header, LUKS2_COPIES,
+                                   wiped - LUKS2_COPIES, true, errp)
+               : 0;
 }
 
 /* ---- LUKS2 to LUKS1 ---- */
@@ -417,27 +441,34 @@ static int check_rest(const QCryptoLuks *l, GError **errp)
     return 0;
 }
 
-static QCryptoLuks *as_luks1(const QCryptoBlock *block, GError **errp)
+static int check_luks2(const QCryptoLuks *l, GError **errp)
 {
-    const QCryptoLuks *l = block->luks;
-    uint64_t end;
-
     if (check_rest(l, errp) < 0 || check_segment(l, errp) < 0 ||
-        check_digest(l, errp) < 0 || header_limit(block, &end, errp) < 0) {
-        return NULL;
+        check_digest(l, errp) < 0) {
+        return -1;
     }
     for (unsigned i = 0; i < l->max_slots; i++) {
         if (l->slots[i].active && check_slot(l, i, errp) < 0) {
-            return NULL;
+            return -1;
         }
     }
-    if (!l->key_len) {
-        obstacle(errp, 1,
-                 "without a key slot it does not say how long its key "
-                 "is");
+    return l->key_len ? 0
+                      : obstacle(errp, 1,
+                                 "without a key slot it does not say how long "
+                                 "its key is");
+}
+
+/*
+ * The same volume in LUKS1, with its key areas where they are; NULL without
+ * an error: they lie so that the inactive ones find no place.
+ */
+static QCryptoLuks *as_luks1(const QCryptoLuks *l, uint64_t end, GError **errp)
+{
+    QCryptoLuks *next = qcrypto_luks1_editor.copy(l, errp);
+
+    if (!next) {
         return NULL;
     }
-    QCryptoLuks *next = qcrypto_luks1_editor.copy(l, errp);
     next->version = 1;
     next->json = NULL; /* the other one's */
     next->max_slots = QCRYPTO_LUKS1_SLOTS;
@@ -450,27 +481,133 @@ static QCryptoLuks *as_luks1(const QCryptoBlock *block, GError **errp)
                 qcrypto_luks_area_len(l->key_len, QCRYPTO_LUKS_STRIPES);
         }
     }
-    if (!place_inactive(next, end)) {
-        obstacle(errp, 1,
-                 "the areas of its key slots lie so that there is no "
-                 "room for those of the inactive ones");
-        qcrypto_luks_free(next);
-        return NULL;
+    if (place_inactive(next, end) &&
+        qcrypto_luks1_editor.compose(next, errp) == 0) {
+        return next;
     }
-    if (qcrypto_luks1_editor.compose(next, errp) < 0) {
-        qcrypto_luks_free(next);
-        return NULL;
+    qcrypto_luks_free(next);
+    return NULL;
+}
+
+/* A LUKS2 slot's material to a free place. */
+static int move_slot(QCryptoBlock *block, unsigned n, uint64_t to,
+                     GError **errp)
+{
+    const QCryptoLuksEditor *editor = qcrypto_luks_editor(2, errp);
+    QCryptoLuksSlot slot = block->luks->slots[n];
+    const uint64_t from = slot.area_offset;
+
+    if (copy_area(block->header, from, to, slot.area_size, errp) < 0) {
+        return -1;
     }
-    return next;
+    slot.area_offset = to;
+    QCryptoLuks *next = editor->copy(block->luks, errp);
+    if (!next) {
+        return -1;
+    }
+    if (editor->put_slot(next, n, &slot, 0, errp) < 0) {
+        qcrypto_luks_free(next);
+        return -1;
+    }
+    return qcrypto_luks_commit(block, next, errp) < 0
+               ? -1
+               : qcrypto_luks_wipe(block->header, from, slot.area_size, true,
+                                   errp);
+}
+
+/* The active slot that lies highest below `limit`; max_slots: none. */
+static unsigned highest_below(const QCryptoLuks *l, uint64_t limit)
+{
+    unsigned best = l->max_slots;
+
+    for (unsigned i = 0; i < l->max_slots; i++) {
+        if (l->slots[i].active && l->slots[i].area_offset < limit &&
+            (best == l->max_slots ||
+             l->slots[i].area_offset > l->slots[best].area_offset)) {
+            best = i;
+        }
+    }
+    return best;
+}
+
+/*
+ * All key areas to the end of their room, one beside the other: what is free
+ * before them is one piece then.
+ */
+static int pack(QCryptoBlock *block, GError **errp)
+{
+    const uint64_t end =
+        block->luks->keyslots_offset + block->luks->keyslots_size;
+    uint64_t limit = end / QCRYPTO_LUKS_ALIGN * QCRYPTO_LUKS_ALIGN;
+    unsigned n;
+
+    while ((n = highest_below(block->luks, limit)) < block->luks->max_slots) {
+        const QCryptoLuksSlot *s = &block->luks->slots[n];
+        const uint64_t size = s->area_size;
+        const uint64_t to = limit - size;
+
+        if (to != s->area_offset &&
+            qcrypto_luks_overlap(to, size, s->area_offset, size)) {
+            /* onto itself: by way of another place */
+            const uint64_t aside =
+                find_place(block->luks, active_slots(block->luks),
+                           block->luks->keyslots_offset, end, size);
+
+            if (!aside) {
+                return obstacle(
+                    errp, 1,
+                    "its key areas lie so that there is no room for "
+                    "those of inactive slots, nor to move them");
+            }
+            if (move_slot(block, n, aside, errp) < 0) {
+                return -1;
+            }
+        }
+        if (to != block->luks->slots[n].area_offset &&
+            move_slot(block, n, to, errp) < 0) {
+            return -1;
+        }
+        limit = to;
+    }
+    return 0;
 }
 
 static int to_luks1(QCryptoBlock *block, GError **errp)
 {
     const uint64_t copies = 2 * block->luks->header_size;
-    QCryptoLuks *next = as_luks1(block, errp);
+    g_autoptr(GError) why = NULL;
+    uint64_t end;
 
-    if (!next) {
+    if (check_luks2(block->luks, errp) < 0 ||
+        header_limit(block, &end, errp) < 0) {
         return -1;
+    }
+    /* eight areas, whichever way they lie */
+    const uint64_t need =
+        LUKS1_AREAS +
+        QCRYPTO_LUKS1_SLOTS *
+            qcrypto_luks_round_up(qcrypto_luks_area_len(block->luks->key_len,
+                                                        QCRYPTO_LUKS_STRIPES),
+                                  QCRYPTO_LUKS_ALIGN);
+    if (end < need) {
+        return obstacle(errp, 1,
+                        "a header with 8 key slots takes %" U64
+                        " bytes, there are %" U64,
+                        need, end);
+    }
+    QCryptoLuks *next = as_luks1(block->luks, end, &why);
+    if (!next && !why) {
+        if (pack(block, errp) < 0) {
+            return -1;
+        }
+        next = as_luks1(block->luks, end, &why);
+    }
+    if (!next) {
+        if (why) {
+            g_propagate_error(errp, g_steal_pointer(&why));
+            return -1;
+        }
+        return obstacle(errp, 1, "there is no room for 8 key areas");
     }
     if (qcrypto_luks1_editor.replace(next, block->header, errp) < 0) {
         qcrypto_luks_free(next);
@@ -479,8 +616,8 @@ static int to_luks1(QCryptoBlock *block, GError **errp)
     qcrypto_luks_free(block->luks);
     block->luks = next;
     block->format = QCRYPTO_BLOCK_FORMAT_LUKS1;
-    /* nothing of the old copies may be found again; no area lies there, an
-     * inactive slot's apart */
+    /* nothing of the old copies may be found again; no area lies there but
+     * those of inactive slots */
     return qcrypto_luks_wipe(block->header, LUKS1_AREAS, copies - LUKS1_AREAS,
                              true, errp);
 }

@@ -92,7 +92,8 @@ int qcrypto_luks_check_flags(const char *const *flags, GError **errp);
 int qcrypto_luks_put_label(char field[QCRYPTO_LUKS_LABEL + 1], const char *what,
                            const char *text, GError **errp);
 
-/* LUKS2: as the editor's (luks2-write.c) */
+/* LUKS2 (luks2-write.c): does the JSON fit its area? */
+int qcrypto_luks2_check_size(const QCryptoLuks *luks, GError **errp);
 int qcrypto_luks2_replace(QCryptoLuks *luks, QCryptoBlockIO *io, GError **errp);
 
 /* ---- slots (luks-slots.c) ---- */

@@ -74,7 +74,9 @@ static QCryptoLuks *fresh_from(const QCryptoLuks *luks, json_t *json,
 /* After a change in the JSON: everything else of *luks follows it. */
 static int settle(QCryptoLuks *luks, GError **errp)
 {
-    QCryptoLuks *fresh = fresh_from(luks, luks->json, errp);
+    QCryptoLuks *fresh = qcrypto_luks2_check_size(luks, errp) == 0
+                             ? fresh_from(luks, luks->json, errp)
+                             : NULL;
 
     if (!fresh) {
         return -1;

@@ -20,22 +20,29 @@
 #include "crypto/block/luks-edit.h"
 #include "crypto/rng/kernel.h"
 
-static int put_json(const QCryptoLuks *luks, uint8_t *area, GError **errp)
+int qcrypto_luks2_check_size(const QCryptoLuks *luks, GError **errp)
 {
-    const size_t room = luks->json_size;
-    const size_t len = json_dumpb(luks->json, (char *)area, room, JSON_COMPACT);
+    const size_t len = json_dumpb(luks->json, NULL, 0, JSON_COMPACT);
 
     if (!len) {
         return qcrypto_error(errp, QCRYPTO_ERROR_INVALID_ARGUMENT,
                              "the LUKS2 metadata cannot be put into JSON");
     }
     /* a zero stays behind it */
-    if (len >= room) {
-        return qcrypto_error(errp, QCRYPTO_ERROR_INVALID_ARGUMENT,
-                             "the LUKS2 metadata takes %zu bytes, its area has "
-                             "room for %zu",
-                             len, room - 1);
+    return len < luks->json_size
+               ? 0
+               : qcrypto_error(errp, QCRYPTO_ERROR_INVALID_ARGUMENT,
+                               "the LUKS2 metadata takes %zu bytes, its area "
+                               "has room for %" G_GUINT64_FORMAT,
+                               len, luks->json_size - 1);
+}
+
+static int put_json(const QCryptoLuks *luks, uint8_t *area, GError **errp)
+{
+    if (qcrypto_luks2_check_size(luks, errp) < 0) {
+        return -1;
     }
+    json_dumpb(luks->json, (char *)area, luks->json_size, JSON_COMPACT);
     return 0;
 }
 

@@ -11,17 +11,12 @@
 
 #include "config-qcrypto.h"
 
-#include "storage.h"
+#include "volumes.h"
 
 #define KIB         1024u
 #define MIB         (1024u * KIB)
 #define INVALID     QCRYPTO_ERROR_INVALID_ARGUMENT
 #define UNSUPPORTED QCRYPTO_ERROR_UNSUPPORTED
-
-static QCryptoSecret *secret(const char *text)
-{
-    return qcrypto_secret_new_from_bytes(text, strlen(text), NULL);
-}
 
 /* Small and quick: what every case starts from. */
 static QCryptoBlockCreateOptions quick(QCryptoBlockFormat format,
@@ -48,17 +43,6 @@ static QCryptoBlock *open_volume(Storage *s, Storage *header,
     return block;
 }
 
-static const QCryptoBlockFormat formats[] = {
-    QCRYPTO_BLOCK_FORMAT_LUKS1,
-#if QCRYPTO_HAVE_JANSSON
-    QCRYPTO_BLOCK_FORMAT_LUKS2,
-#endif
-};
-
-#define FOR_EACH_FORMAT(f)                                                     \
-    for (const QCryptoBlockFormat *f = formats;                                \
-         f < formats + G_N_ELEMENTS(formats); f++)
-
 /* What is written through the new volume is read through the opened one. */
 static void check_data(QCryptoBlock *made, Storage *s, Storage *header,
                        const QCryptoSecret *passphrase)
@@ -82,7 +66,7 @@ static void check_data(QCryptoBlock *made, Storage *s, Storage *header,
 
 static void test_plain(void)
 {
-    g_autoptr(QCryptoSecret) pass = secret("open sesame");
+    g_autoptr(QCryptoSecret) pass = volume_secret("open sesame");
 
     FOR_EACH_FORMAT(f)
     {
@@ -137,7 +121,7 @@ static void test_fills_storage(void)
         {QCRYPTO_BLOCK_FORMAT_LUKS2, 400 * KIB, 32 * KIB + 258048, 4096},
 #endif
     };
-    g_autoptr(QCryptoSecret) pass = secret("x");
+    g_autoptr(QCryptoSecret) pass = volume_secret("x");
 
     for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
         g_autoptr(Storage) s = storage_new(cases[i].storage);
@@ -166,7 +150,7 @@ static void test_ciphers(void)
                                       "essiv:sha256"};
     static const char *const modes[] = {"cbc", "xts", "ctr"};
     static const size_t lens[] = {8, 16, 24, 32, 48, 64};
-    g_autoptr(QCryptoSecret) pass = secret("x");
+    g_autoptr(QCryptoSecret) pass = volume_secret("x");
     unsigned made_of[QCRYPTO_BLOCK_FORMAT__MAX] = {0};
 
     for (int alg = 0; alg < QCRYPTO_CIPHER_ALGO__MAX; alg++) {
@@ -184,7 +168,7 @@ static void test_ciphers(void)
 
             for (size_t k = 0; k < G_N_ELEMENTS(lens); k++) {
                 const QCryptoBlockFormat f =
-                    formats[(i + k) % G_N_ELEMENTS(formats)];
+                    volume_formats[(i + k) % volume_nformats];
                 QCryptoBlockCreateOptions o = quick(f, pass);
                 QCryptoCipherSpec parsed;
                 g_autoptr(Storage) s = storage_new(3 * MIB);
@@ -214,7 +198,7 @@ static void test_ciphers(void)
     FOR_EACH_FORMAT(f)
     {
         g_test_message("%s: %u", qcrypto_block_format_name(*f), made_of[*f]);
-        g_assert_cmpuint(made_of[*f], >=, 3 * 3 * 4 / G_N_ELEMENTS(formats));
+        g_assert_cmpuint(made_of[*f], >=, 3 * 3 * 4 / volume_nformats);
     }
 }
 
@@ -238,7 +222,7 @@ static void test_usual_key_lengths(void)
         {"des3_ede-cbc-plain64", 24, QCRYPTO_CIPHER_ALGO_3DES,
          QCRYPTO_CIPHER_MODE_CBC},
     };
-    g_autoptr(QCryptoSecret) pass = secret("x");
+    g_autoptr(QCryptoSecret) pass = volume_secret("x");
 
     for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
         g_autoptr(Storage) s = storage_new(3 * MIB);
@@ -259,7 +243,7 @@ static void test_usual_key_lengths(void)
 
 static void test_hashes(void)
 {
-    g_autoptr(QCryptoSecret) pass = secret("x");
+    g_autoptr(QCryptoSecret) pass = volume_secret("x");
 
     for (int h = 0; h < QCRYPTO_HASH_ALGO__MAX; h++) {
         if (!qcrypto_hash_supports((QCryptoHashAlgo)h) ||
@@ -289,7 +273,7 @@ static void test_hashes(void)
 
 static void test_detached(void)
 {
-    g_autoptr(QCryptoSecret) pass = secret("x");
+    g_autoptr(QCryptoSecret) pass = volume_secret("x");
 
     FOR_EACH_FORMAT(f)
     {
@@ -315,7 +299,7 @@ static void test_volume_key(void)
 {
     static const uint8_t zeros[64];
     uint8_t bytes[64];
-    g_autoptr(QCryptoSecret) pass = secret("x");
+    g_autoptr(QCryptoSecret) pass = volume_secret("x");
 
     for (size_t i = 0; i < sizeof(bytes); i++) {
         bytes[i] = (uint8_t)i;
@@ -370,7 +354,7 @@ static void test_luks2_choices(void)
 {
     static const char *const flags[] = {"allow-discards", "no-read-workqueue",
                                         NULL};
-    g_autoptr(QCryptoSecret) pass = secret("x");
+    g_autoptr(QCryptoSecret) pass = volume_secret("x");
     g_autoptr(Storage) s = storage_new(4 * MIB);
     g_autoptr(GError) err = NULL;
     QCryptoBlockCreateOptions o = quick(QCRYPTO_BLOCK_FORMAT_LUKS2, pass);
@@ -421,7 +405,7 @@ static void test_luks2_choices(void)
 static void test_argon2(void)
 {
     static const char *const kdfs[] = {"argon2i", "argon2id"};
-    g_autoptr(QCryptoSecret) pass = secret("x");
+    g_autoptr(QCryptoSecret) pass = volume_secret("x");
 
     for (size_t i = 0; i < G_N_ELEMENTS(kdfs); i++) {
         g_autoptr(Storage) s = storage_new(2 * MIB);
@@ -457,7 +441,7 @@ static void test_segments(void)
          .offset = 2 * MIB},
         {.sector_size = 1024},
     };
-    g_autoptr(QCryptoSecret) pass = secret("x");
+    g_autoptr(QCryptoSecret) pass = volume_secret("x");
     g_autoptr(Storage) s = storage_new(4 * MIB);
     g_autoptr(GError) err = NULL;
     QCryptoBlockCreateOptions o = quick(QCRYPTO_BLOCK_FORMAT_LUKS2, pass);
@@ -484,7 +468,7 @@ static void test_segments(void)
 #else
 static void test_no_luks2(void)
 {
-    g_autoptr(QCryptoSecret) pass = secret("x");
+    g_autoptr(QCryptoSecret) pass = volume_secret("x");
     g_autoptr(Storage) s = storage_new(2 * MIB);
     g_autoptr(GError) err = NULL;
     const QCryptoBlockCreateOptions o = quick(QCRYPTO_BLOCK_FORMAT_LUKS2, pass);
@@ -724,7 +708,7 @@ static const Refusal refusals[] = {
 
 static void test_refused(void)
 {
-    g_autoptr(QCryptoSecret) pass = secret("x");
+    g_autoptr(QCryptoSecret) pass = volume_secret("x");
 
     for (size_t i = 0; i < G_N_ELEMENTS(refusals); i++) {
         const Refusal *r = &refusals[i];
@@ -757,7 +741,7 @@ static void test_refused(void)
 
 static void test_refused_otherwise(void)
 {
-    g_autoptr(QCryptoSecret) pass = secret("x");
+    g_autoptr(QCryptoSecret) pass = volume_secret("x");
     g_autoptr(Storage) s = storage_new(4 * MIB);
     g_autoptr(GError) err = NULL;
     QCryptoBlockCreateOptions o = quick(L1, pass);
@@ -827,7 +811,8 @@ static void broken_at(QCryptoBlockFormat f, const Storage *old,
 
 static void test_breaks(void)
 {
-    g_autoptr(QCryptoSecret) before = secret("before"), after = secret("after");
+    g_autoptr(QCryptoSecret) before = volume_secret("before"),
+                             after = volume_secret("after");
 
     FOR_EACH_FORMAT(was)
     {
@@ -854,7 +839,7 @@ static void test_breaks(void)
 /* Nothing of an earlier volume can be found: not even with its own tools. */
 static void test_no_traces(void)
 {
-    g_autoptr(QCryptoSecret) pass = secret("x");
+    g_autoptr(QCryptoSecret) pass = volume_secret("x");
     g_autoptr(Storage) s = storage_new(10 * MIB);
     g_autoptr(GError) err = NULL;
 
