@@ -80,7 +80,8 @@ int qcrypto_luks_wipe_signatures(QCryptoBlockIO *io, uint64_t from, uint64_t to,
 
 /*
  * What was open is what lies there: a change may only follow on one that
- * leaves the volume the same.
+ * leaves the volume the same.  A conversion does, and one of ours may have
+ * broken off behind its last write.
  */
 static int check_same(const QCryptoLuks *old, const QCryptoLuks *fresh,
                       GError **errp)
@@ -89,8 +90,7 @@ static int check_same(const QCryptoLuks *old, const QCryptoLuks *fresh,
         g_propagate_error(errp, g_error_copy(fresh->problem));
         return -1;
     }
-    if (old->version != fresh->version ||
-        old->payload_offset != fresh->payload_offset ||
+    if (old->payload_offset != fresh->payload_offset ||
         old->nsegments != fresh->nsegments ||
         strcmp(old->segments[0].cipher, fresh->segments[0].cipher)) {
         return qcrypto_error(errp, QCRYPTO_ERROR_BUSY,
@@ -100,22 +100,24 @@ static int check_same(const QCryptoLuks *old, const QCryptoLuks *fresh,
     return 0;
 }
 
-static int reread(QCryptoBlock *block, const QCryptoLuksEditor *editor,
-                  GError **errp)
+static int reread(QCryptoBlock *block, GError **errp)
 {
     QCryptoLuks *fresh =
-        editor->read(block->header, block->header != block->io, errp);
+        qcrypto_luks_read_any(block->header, block->header != block->io, errp);
 
     if (!fresh) {
         return -1;
     }
-    if (check_same(block->luks, fresh, errp) < 0 ||
+    const QCryptoLuksEditor *editor = qcrypto_luks_editor(fresh->version, errp);
+    if (!editor || check_same(block->luks, fresh, errp) < 0 ||
         (editor->mend && editor->mend(fresh, block->header, errp) < 0)) {
         qcrypto_luks_free(fresh);
         return -1;
     }
     qcrypto_luks_free(block->luks);
     block->luks = fresh;
+    block->format = fresh->version == 1 ? QCRYPTO_BLOCK_FORMAT_LUKS1
+                                        : QCRYPTO_BLOCK_FORMAT_LUKS2;
     return 0;
 }
 
@@ -129,13 +131,8 @@ int qcrypto_luks_begin(QCryptoBlock *block, GError **errp)
             errp, "changing the header", "a volume of format %s has none",
             qcrypto_block_format_name(block->format));
     }
-    const QCryptoLuksEditor *editor =
-        qcrypto_luks_editor(block->luks->version, errp);
     QCryptoBlockIO *io = block->header;
 
-    if (!editor) {
-        return -1;
-    }
     if (!io->write) {
         return qcrypto_error(errp, QCRYPTO_ERROR_INVALID_ARGUMENT,
                              "the header was opened for reading alone");
@@ -143,7 +140,7 @@ int qcrypto_luks_begin(QCryptoBlock *block, GError **errp)
     if (io->lock && io->lock(NULL, true, io->opaque, errp) < 0) {
         return -1;
     }
-    if (reread(block, editor, errp) < 0) {
+    if (reread(block, errp) < 0) {
         qcrypto_luks_end(block);
         return -1;
     }

@@ -34,7 +34,6 @@
 #define QCRYPTO_LUKS_HASH (qcrypto_hash_algo_name(QCRYPTO_HASH_ALGO_SHA256))
 
 typedef struct QCryptoLuksEditor {
-    QCryptoLuks *(*read)(QCryptoBlockIO *io, bool detached, GError **errp);
     QCryptoLuks *(*copy)(const QCryptoLuks *luks, GError **errp);
     /* The header of a model that was put together by hand (creating,
      * converting): what this version keeps beside the model, and its checks */

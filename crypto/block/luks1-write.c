@@ -211,7 +211,6 @@ static int replace(QCryptoLuks *luks, QCryptoBlockIO *io, GError **errp)
 }
 
 const QCryptoLuksEditor qcrypto_luks1_editor = {
-    .read = qcrypto_luks1_read,
     .copy = copy,
     .compose = compose,
     .place = place,

@@ -355,7 +355,6 @@ static size_t count_tokens(const QCryptoLuks *luks)
 /* ---- the editor ---- */
 
 const QCryptoLuksEditor qcrypto_luks2_editor = {
-    .read = qcrypto_luks2_read,
     .copy = copy,
     .compose = compose,
     .place = place,
