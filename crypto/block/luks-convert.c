@@ -15,18 +15,17 @@
  * passphrase it had:
  *
  *   LUKS1 to LUKS2   the secondary copy is written and flushed, then the
- *                    primary one's JSON, then its first 4 KiB.  Until the
- *                    bytes of the version change this is a LUKS1 volume;
- *                    from then on a LUKS2 volume whose primary copy is
- *                    damaged, until it is whole.
- *   LUKS2 to LUKS1   key areas move (one at a time: copied, then a LUKS2
- *                    header that has the slot there, then the old place
- *                    overwritten) where they lie so that the inactive slots,
- *                    which have places of their own in LUKS1, do not fit
- *                    between them.  All of the LUKS1 header but magic and version is
- *                    written and flushed: a damaged primary copy, the
- *                    secondary one counts.  Then the first bytes; then the
- *                    secondary copy is overwritten.
+ *                    primary one.  Until the bytes of the version change this
+ *                    is a LUKS1 volume; from then on a LUKS2 volume whose
+ *                    primary copy is damaged, until it is whole.
+ *   LUKS2 to LUKS1   where key areas lie so that the inactive slots, which
+ *                    have places of their own in LUKS1, do not fit between
+ *                    them, they move: copied, then a LUKS2 header that has
+ *                    the slot there, then the old place overwritten, one
+ *                    after the other.  All of the LUKS1 header but magic and
+ *                    version is written and flushed: a damaged primary copy,
+ *                    the secondary one counts.  Then the first bytes; then
+ *                    the secondary copy is overwritten.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

@@ -84,12 +84,6 @@ static int render(const QCryptoLuks *luks, bool secondary, uint8_t *out,
     return 0;
 }
 
-static int no_header_memory(const QCryptoLuks *luks, GError **errp)
-{
-    return qcrypto_error_memory(errp, "a LUKS2 header",
-                                luks->header_size / 1024, 0);
-}
-
 /* Renders, writes and flushes one. */
 static int write_copy(const QCryptoLuks *luks, QCryptoBlockIO *io,
                       bool secondary, GError **errp)
@@ -98,7 +92,8 @@ static int write_copy(const QCryptoLuks *luks, QCryptoBlockIO *io,
     int ret = -1;
 
     if (!copy) {
-        return no_header_memory(luks, errp);
+        return qcrypto_error_memory(errp, "a LUKS2 header",
+                                    luks->header_size / 1024, 0);
     }
     if (render(luks, secondary, copy, errp) == 0 &&
         qcrypto_luks_put(io, secondary ? luks->header_size : 0, copy,
@@ -117,29 +112,15 @@ int qcrypto_luks2_write(QCryptoLuks *luks, QCryptoBlockIO *io, GError **errp)
                : write_copy(luks, io, true, errp);
 }
 
+/*
+ * Until the first bytes of the primary copy say that this is LUKS2 nobody
+ * looks for the secondary one; from then on it counts, however much of the
+ * primary one is there.
+ */
 int qcrypto_luks2_replace(QCryptoLuks *luks, QCryptoBlockIO *io, GError **errp)
 {
-    const uint64_t json = QCRYPTO_LUKS2_BINARY;
-    uint8_t *copy;
-    int ret = -1;
-
     luks->seqid++;
-    /* whole before the first bytes say that this is LUKS2: it counts from
-     * then on, however much of the primary one is there */
-    if (write_copy(luks, io, true, errp) < 0) {
-        return -1;
-    }
-    copy = qcrypto_alloc(luks->header_size);
-    if (!copy) {
-        return no_header_memory(luks, errp);
-    }
-    if (render(luks, false, copy, errp) == 0 &&
-        qcrypto_luks_put(io, json, copy + json, luks->header_size - json,
-                         errp) == 0 &&
-        qcrypto_luks_flush(io, errp) == 0 &&
-        qcrypto_luks_put(io, 0, copy, json, errp) == 0) {
-        ret = qcrypto_luks_flush(io, errp);
-    }
-    qcrypto_wipe_free(copy, luks->header_size);
-    return ret;
+    return write_copy(luks, io, true, errp) < 0
+               ? -1
+               : write_copy(luks, io, false, errp);
 }
