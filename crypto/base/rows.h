@@ -388,6 +388,19 @@ typedef struct QCryptoProvider {
     int (*probe)(GError **errp);
     /* the same for one row (an algorithm switched off by the library) */
     int (*probe_row)(const QCryptoRow *row, GError **errp);
+    /*
+     * For providers that learn at run time what is behind a row (the kernel's
+     * driver): its name, a string for the process's lifetime, or NULL for
+     * row->impl.  Called when the row has passed its self-test.
+     */
+    const char *(*impl)(const QCryptoRow *row);
+    /*
+     * The row of an implementation that is none of rows and was asked for by
+     * name, made for the process's lifetime; NULL: there is none, with or
+     * without an error that says more.
+     */
+    const QCryptoRow *(*named)(QCryptoKind kind, int alg, int mode,
+                               const char *impl, GError **errp);
 } QCryptoProvider;
 
 #endif

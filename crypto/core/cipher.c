@@ -244,7 +244,7 @@ const char *qcrypto_cipher_get_provider(const QCryptoCipher *c)
 
 const char *qcrypto_cipher_get_impl(const QCryptoCipher *c)
 {
-    return c ? c->candidate->row->impl : NULL;
+    return c ? qcrypto_candidate_impl(c->candidate) : NULL;
 }
 
 QCryptoCipherAlgo qcrypto_cipher_get_algorithm(const QCryptoCipher *c)

@@ -125,7 +125,7 @@ const char *qcrypto_hash_get_provider(const QCryptoHash *h)
 
 const char *qcrypto_hash_get_impl(const QCryptoHash *h)
 {
-    return h ? h->candidate->row->impl : NULL;
+    return h ? qcrypto_candidate_impl(h->candidate) : NULL;
 }
 
 static int check_open(const QCryptoHash *h, GError **errp)

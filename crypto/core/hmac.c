@@ -116,7 +116,7 @@ const char *qcrypto_hmac_get_provider(const QCryptoHmac *h)
 
 const char *qcrypto_hmac_get_impl(const QCryptoHmac *h)
 {
-    return h ? h->candidate->row->impl : NULL;
+    return h ? qcrypto_candidate_impl(h->candidate) : NULL;
 }
 
 const QCryptoAlg *qcrypto_hmac_alg(const QCryptoHmac *h)

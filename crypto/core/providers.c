@@ -12,6 +12,10 @@
  * 1.7 times.  Where an algorithm deviates from this order, the rank of its rows
  * says so.
  *
+ * The kernel's, afalg, is opt-in: the system calls and copies of a request
+ * cost more than the ciphers of a library gain, and to look for a row there
+ * may load kernel modules.
+ *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 #include "crypto/core/providers.h"
@@ -29,6 +33,7 @@ extern const QCryptoProvider qcrypto_provider_libdeflate;
 extern const QCryptoProvider qcrypto_provider_zlib;
 extern const QCryptoProvider qcrypto_provider_zstd;
 extern const QCryptoProvider qcrypto_provider_lz4;
+extern const QCryptoProvider qcrypto_provider_afalg;
 
 #if QCRYPTO_HAVE_GCRYPT
 #define GCRYPT &qcrypto_provider_gcrypt
@@ -75,6 +80,11 @@ extern const QCryptoProvider qcrypto_provider_lz4;
 #else
 #define LZ4 NULL
 #endif
+#if QCRYPTO_HAVE_AFALG
+#define AFALG &qcrypto_provider_afalg
+#else
+#define AFALG NULL
+#endif
 
 const QCryptoProviderEntry qcrypto_provider_table[] = {
     {"builtin", &qcrypto_provider_builtin, false},
@@ -88,6 +98,7 @@ const QCryptoProviderEntry qcrypto_provider_table[] = {
     {"zlib", ZLIB, false},
     {"zstd", ZSTD, false},
     {"lz4", LZ4, false},
+    {"afalg", AFALG, true},
 };
 
 const size_t qcrypto_provider_table_len = G_N_ELEMENTS(qcrypto_provider_table);

@@ -8,6 +8,10 @@
  * written order.  Rows that need absent CPU features, that only a name can
  * choose, or whose provider is unusable are left out.
  *
+ * Providers outside the default order may be costly to look at (the kernel
+ * loads modules for it), so theirs are candidates unseen: what becomes of them
+ * is found out when somebody wants to know, and once.
+ *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 #include "crypto/core/select.h"
@@ -49,7 +53,9 @@ typedef struct Known {
     const QCryptoProviderEntry *entry;
     QCryptoCandidate *candidates;
     size_t n;
-    char *refused; /* why the provider is unusable, or NULL */
+    GPtrArray *named; /* candidates made because they were asked for by name */
+    bool probed;      /* opt-in: refused is known; under probe_lock */
+    char *refused;    /* why the provider is unusable, or NULL */
 } Known;
 
 static struct {
@@ -66,7 +72,11 @@ static struct {
     QCryptoProviderInfo *list; /* made when first asked for */
 } reg;
 
-enum { UNTESTED, PASSED, FAILED };
+/* UNSEEN: c->refused is not known yet */
+enum { UNTESTED, PASSED, FAILED, UNSEEN };
+
+/* held while an opt-in provider or row is looked at, or a row is tested */
+static GMutex probe_lock;
 
 static char *missing_features(const QCryptoRow *row)
 {
@@ -90,31 +100,64 @@ static char *take_message(GError *err)
     return text;
 }
 
-static void make_candidates(Known *k)
+/* Looks at the provider; NULL: it is usable. */
+static char *probe_provider(const QCryptoProvider *p)
 {
-    const QCryptoProvider *p = k->entry->provider;
     GError *err = NULL;
 
     if (!p) {
-        k->refused = g_strdup("not built in");
-        return;
+        return g_strdup("not built in");
     }
-    if (p->probe && p->probe(&err) < 0) {
-        k->refused = take_message(err);
+    return p->probe && p->probe(&err) < 0 ? take_message(err) : NULL;
+}
+
+/* Looks at the row of a provider that is usable, or refused for a reason. */
+static void probe_candidate(QCryptoCandidate *c, char *refused)
+{
+    const QCryptoProvider *p = c->provider;
+    GError *err = NULL;
+
+    c->refused = refused ? refused : missing_features(c->row);
+    if (!c->refused && p->probe_row && p->probe_row(c->row, &err) < 0) {
+        c->refused = take_message(err);
     }
-    k->n = p->nrows;
-    k->candidates = g_new0(QCryptoCandidate, p->nrows);
-    for (size_t i = 0; i < p->nrows; i++) {
+}
+
+static void make_candidates(Known *k)
+{
+    const QCryptoProvider *p = k->entry->provider;
+
+    if (!k->entry->opt_in) {
+        k->refused = probe_provider(p);
+    }
+    k->n = p ? p->nrows : 0;
+    k->candidates = g_new0(QCryptoCandidate, k->n);
+    for (size_t i = 0; i < k->n; i++) {
         QCryptoCandidate *c = &k->candidates[i];
 
         c->provider = p;
         c->row = &p->rows[i];
-        c->refused = k->refused ? k->refused : missing_features(c->row);
-        if (!c->refused && p->probe_row && p->probe_row(c->row, &err) < 0) {
-            c->refused = take_message(err);
-            err = NULL;
+        c->state = k->entry->opt_in ? UNSEEN : UNTESTED;
+        if (!k->entry->opt_in) {
+            probe_candidate(c, k->refused);
         }
     }
+}
+
+/* Why the provider is unusable, or NULL; an opt-in one is looked at now. */
+static const char *refusal(Known *k)
+{
+    if (!k->entry->opt_in) {
+        return k->refused;
+    }
+    g_mutex_lock(&probe_lock);
+    if (!k->probed) {
+        k->refused = probe_provider(k->entry->provider);
+        k->probed = true;
+    }
+    const char *refused = k->refused;
+    g_mutex_unlock(&probe_lock);
+    return refused;
 }
 
 /* Called with the lock held. */
@@ -214,7 +257,10 @@ static GPtrArray *parse_order(const char *text, const char *where, guint *named,
 
 static bool selectable(const QCryptoCandidate *c)
 {
-    return !c->refused && !(c->row->flags & (QCRYPTO_ROW_AVOID | QCRYPTO_ROW_BENCH));
+    const bool seen = g_atomic_int_get(&c->state) != UNSEEN;
+
+    return !(seen && c->refused) &&
+           !(c->row->flags & (QCRYPTO_ROW_AVOID | QCRYPTO_ROW_BENCH));
 }
 
 static void slot_add(Slot *slot, QCryptoCandidate *c)
@@ -421,9 +467,7 @@ QCryptoCandidate *const *qcrypto_select(QCryptoKind kind, int alg, int mode,
 /* The first use of a row; threads that come meanwhile wait. */
 static void test_candidate(QCryptoCandidate *c)
 {
-    static GMutex lock;
-
-    g_mutex_lock(&lock);
+    g_mutex_lock(&probe_lock);
     if (g_atomic_int_get(&c->state) == UNTESTED) {
         GError *err = NULL;
 
@@ -431,10 +475,31 @@ static void test_candidate(QCryptoCandidate *c)
             c->failure = take_message(err);
             g_atomic_int_set(&c->state, FAILED);
         } else {
+            if (c->provider->impl) {
+                c->impl = c->provider->impl(c->row);
+            }
             g_atomic_int_set(&c->state, PASSED);
         }
     }
-    g_mutex_unlock(&lock);
+    g_mutex_unlock(&probe_lock);
+}
+
+const char *qcrypto_candidate_refused(QCryptoCandidate *c)
+{
+    if (g_atomic_int_get(&c->state) == UNSEEN) {
+        g_mutex_lock(&probe_lock);
+        if (g_atomic_int_get(&c->state) == UNSEEN) {
+            probe_candidate(c, probe_provider(c->provider));
+            g_atomic_int_set(&c->state, UNTESTED);
+        }
+        g_mutex_unlock(&probe_lock);
+    }
+    return c->refused;
+}
+
+const char *qcrypto_candidate_impl(const QCryptoCandidate *c)
+{
+    return c->impl ? c->impl : c->row->impl;
 }
 
 bool qcrypto_candidate_usable(QCryptoCandidate *c, const char **why)
@@ -442,13 +507,14 @@ bool qcrypto_candidate_usable(QCryptoCandidate *c, const char **why)
     if (G_LIKELY(g_atomic_int_get(&c->state) == PASSED)) {
         return true;
     }
-    if (!c->refused && g_atomic_int_get(&c->state) == UNTESTED) {
+    const char *refused = qcrypto_candidate_refused(c);
+    if (!refused && g_atomic_int_get(&c->state) == UNTESTED) {
         test_candidate(c);
     }
     if (why) {
-        *why = c->refused ? c->refused : c->failure;
+        *why = refused ? refused : c->failure;
     }
-    return !c->refused && g_atomic_int_get(&c->state) == PASSED;
+    return !refused && g_atomic_int_get(&c->state) == PASSED;
 }
 
 const char *qcrypto_describe(char *buf, QCryptoKind kind, int alg, int mode)
@@ -465,6 +531,41 @@ const char *qcrypto_describe(char *buf, QCryptoKind kind, int alg, int mode)
         g_snprintf(buf, 64, "%s-%s", a->name, qcrypto_mode_name(mode));
     }
     return buf;
+}
+
+/* A candidate that was made for this name, or is made now; or NULL. */
+static QCryptoCandidate *made_for(Known *k, QCryptoKind kind, int alg, int mode,
+                                  const char *impl, GError **errp)
+{
+    const QCryptoProvider *p = k->entry->provider;
+    QCryptoCandidate *found = NULL;
+
+    if (!impl || !p->named) {
+        return NULL;
+    }
+    g_mutex_lock(&reg.lock);
+    for (guint i = 0; k->named && i < k->named->len && !found; i++) {
+        QCryptoCandidate *c = g_ptr_array_index(k->named, i);
+
+        if (c->row->kind == kind && c->row->alg == alg && c->row->mode == mode &&
+            !strcmp(c->row->impl, impl)) {
+            found = c;
+        }
+    }
+    const QCryptoRow *row =
+        found ? NULL : p->named(kind, alg, mode, impl, errp);
+    if (row) {
+        found = g_new0(QCryptoCandidate, 1);
+        found->provider = p;
+        found->row = row;
+        found->state = UNTESTED;
+        if (!k->named) {
+            k->named = g_ptr_array_new();
+        }
+        g_ptr_array_add(k->named, found);
+    }
+    g_mutex_unlock(&reg.lock);
+    return found;
 }
 
 QCryptoCandidate *qcrypto_select_named(const char *name, QCryptoKind kind,
@@ -488,8 +589,9 @@ QCryptoCandidate *qcrypto_select_named(const char *name, QCryptoKind kind,
         qcrypto_error_unavailable(errp, pname, "there is no backend of this name");
         return NULL;
     }
-    if (k->refused) {
-        qcrypto_error_unavailable(errp, pname, "%s", k->refused);
+    const char *refused = refusal(k);
+    if (refused) {
+        qcrypto_error_unavailable(errp, pname, "%s", refused);
         return NULL;
     }
 
@@ -505,6 +607,18 @@ QCryptoCandidate *qcrypto_select_named(const char *name, QCryptoKind kind,
         }
         if (qcrypto_candidate_usable(c, &why)) {
             return c;
+        }
+    }
+    if (!why) {
+        GError *err = NULL;
+        QCryptoCandidate *c = made_for(k, kind, alg, mode, impl, &err);
+
+        if (c && qcrypto_candidate_usable(c, &why)) {
+            return c;
+        }
+        if (err) {
+            g_propagate_error(errp, err);
+            return NULL;
         }
     }
     if (why) {
@@ -672,15 +786,17 @@ const QCryptoProviderInfo *qcrypto_providers_list(size_t *n)
     if (!reg.list) {
         reg.list = g_new0(QCryptoProviderInfo, reg.table_len);
         for (size_t i = 0; i < reg.table_len; i++) {
-            const Known *k = &reg.known[i];
+            Known *k = &reg.known[i];
             const QCryptoProvider *p = k->entry->provider;
+            const char *refused = refusal(k);
 
             reg.list[i] = (QCryptoProviderInfo){
                 .name = k->entry->name,
                 .version = p && p->version ? p->version() : NULL,
                 .compiled = p != NULL,
-                .available = !k->refused,
-                .reason = k->refused,
+                .available = !refused,
+                .reason = refused,
+                .opt_in = k->entry->opt_in,
             };
         }
     }
@@ -727,7 +843,7 @@ QCryptoRowInfo *qcrypto_rows_list(size_t *n, GError **errp)
             .algorithm = alg ? alg->name : "?",
             .mode = qcrypto_mode_name(r->mode),
             .provider = c->provider->name,
-            .impl = r->impl,
+            .impl = qcrypto_candidate_impl(c),
             .constant_time = !(r->flags & QCRYPTO_ROW_LEAKY),
             .avoid = r->flags & QCRYPTO_ROW_AVOID,
             .benchmark = r->flags & QCRYPTO_ROW_BENCH,

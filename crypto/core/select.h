@@ -19,7 +19,8 @@ typedef struct QCryptoCandidate QCryptoCandidate;
 struct QCryptoCandidate {
     const QCryptoProvider *provider;
     const QCryptoRow *row;
-    const char *refused; /* why it can never run here, or NULL */
+    const char *refused; /* see qcrypto_candidate_refused */
+    const char *impl;    /* see qcrypto_candidate_impl */
     int state;           /* self-test; atomic, private to select.c */
     char *failure;       /* text of a failed self-test */
 };
@@ -38,6 +39,15 @@ QCryptoCandidate *const *qcrypto_select(QCryptoKind kind, int alg, int mode,
  * Otherwise *why, if not NULL, is the reason (owned by the callee).
  */
 bool qcrypto_candidate_usable(QCryptoCandidate *c, const char **why);
+
+/*
+ * Why it can never run here, or NULL.  Rows of an opt-in provider are looked
+ * at now, or when they are first used, and not before.
+ */
+const char *qcrypto_candidate_refused(QCryptoCandidate *c);
+
+/* What a usable candidate is called: row->impl, or what the provider found. */
+const char *qcrypto_candidate_impl(const QCryptoCandidate *c);
 
 /*
  * The loop of a front end over its candidates: the first usable one at or

@@ -12,6 +12,9 @@
  *   - within it, measurement may have chosen otherwise (calibrate.h);
  *   - or overruled for one object by the *_new_from() constructors.
  *
+ * Some providers are opt-in: they serve where they are named, in an order or
+ * by a constructor, and ",..." does not bring them in.
+ *
  * A row is passed over when its CPU features are absent or switched off
  * (QCRYPTO_CPU=-vaes), when its self-test fails (it runs once, before first
  * use), or when its policy says "avoid"; a row named in full
@@ -45,6 +48,7 @@ typedef struct QCryptoProviderInfo {
     bool compiled;       /* false: known, but left out of this build */
     bool available;
     const char *reason; /* why not available, else NULL */
+    bool opt_in;        /* in no order but one that names it */
 } QCryptoProviderInfo;
 
 /* All providers this library knows, n of them; lives as long as the process. */

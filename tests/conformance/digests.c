@@ -54,7 +54,7 @@ static bool row_runs(const DigestRow *row)
 
     if (c->row->cpu & ~qcrypto_cpu_features()) {
         g_autofree char *text =
-            g_strdup_printf("%s: %s", row->name, c->refused);
+            g_strdup_printf("%s: %s", row->name, qcrypto_candidate_refused(c));
 
         g_test_skip(text);
         return false;
@@ -99,6 +99,9 @@ void digest_rows_add(const char *area, QCryptoKind kind, DigestRowFunc *func)
 
     g_assert_cmpuint(n, >, 0);
     for (size_t i = 0; i < n; i++) {
+        if (!row_wanted(rows[i].name)) {
+            continue;
+        }
         RowCase *rc = g_new(RowCase, 1);
         g_autofree char *path =
             g_strdup_printf("%s/%s/%s", area, rows[i].alg_name, rows[i].name);
@@ -374,7 +377,8 @@ QCryptoHash *digest_open(const DigestRow *row)
     g_assert_nonnull(h);
     g_assert_cmpstr(qcrypto_hash_get_provider(h), ==,
                     row->candidate->provider->name);
-    g_assert_cmpstr(qcrypto_hash_get_impl(h), ==, row->candidate->row->impl);
+    g_assert_cmpstr(qcrypto_hash_get_impl(h), ==,
+                    qcrypto_candidate_impl(row->candidate));
     return h;
 }
 
@@ -414,7 +418,8 @@ QCryptoHmac *digest_mac_open(const DigestRow *row, const uint8_t *key,
     g_assert_nonnull(h);
     g_assert_cmpstr(qcrypto_hmac_get_provider(h), ==,
                     row->candidate->provider->name);
-    g_assert_cmpstr(qcrypto_hmac_get_impl(h), ==, row->candidate->row->impl);
+    g_assert_cmpstr(qcrypto_hmac_get_impl(h), ==,
+                    qcrypto_candidate_impl(row->candidate));
     return h;
 }
 

@@ -52,6 +52,12 @@ typedef void CipherRowFunc(const CipherRow *row);
  */
 void cipher_rows_add(const char *area, unsigned modes, CipherRowFunc *func);
 
+/*
+ * False for the rows to be left out: QCRYPTO_TEST_ROWS, when it is set, is a
+ * pattern of those to be tested ("afalg:*").
+ */
+bool row_wanted(const char *name);
+
 /* False, and the case is done, when the row cannot run here (see above). */
 bool cipher_row_runs(const CipherRow *row);
 

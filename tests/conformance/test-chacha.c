@@ -655,7 +655,7 @@ static void run_row(const void *opaque)
     const char *why = NULL;
 
     if (c->row->cpu & ~qcrypto_cpu_features()) {
-        g_test_skip(c->refused);
+        g_test_skip(qcrypto_candidate_refused(c));
     } else if (qcrypto_candidate_usable(c, &why)) {
         row->test(row);
     } else {

@@ -29,7 +29,7 @@ static bool agreed(QCryptoCandidate *const *all, size_t n, const QCryptoRow *slo
         uint64_t f;
 
         if (r->kind != slot->kind || r->alg != slot->alg ||
-            r->mode != slot->mode || all[i]->refused) {
+            r->mode != slot->mode || qcrypto_candidate_refused(all[i])) {
             continue;
         }
         if (qcrypto_selftest_compute(r, &f, &err) < 0) {

@@ -841,7 +841,7 @@ static void real_rows_pass(void)
     for (i = 0; i < n; i++) {
         const char *why = NULL;
 
-        if (all[i]->refused) {
+        if (qcrypto_candidate_refused(all[i])) {
             continue;
         }
         if (!qcrypto_candidate_usable(all[i], &why)) {
