@@ -117,7 +117,10 @@ static void probe_candidate(QCryptoCandidate *c, char *refused)
     const QCryptoProvider *p = c->provider;
     GError *err = NULL;
 
-    c->refused = refused ? refused : missing_features(c->row);
+    c->refused = missing_features(c->row);
+    if (!c->refused) {
+        c->refused = refused;
+    }
     if (!c->refused && p->probe_row && p->probe_row(c->row, &err) < 0) {
         c->refused = take_message(err);
     }
@@ -489,7 +492,12 @@ const char *qcrypto_candidate_refused(QCryptoCandidate *c)
     if (g_atomic_int_get(&c->state) == UNSEEN) {
         g_mutex_lock(&probe_lock);
         if (g_atomic_int_get(&c->state) == UNSEEN) {
-            probe_candidate(c, probe_provider(c->provider));
+            char *refused = probe_provider(c->provider);
+
+            probe_candidate(c, refused);
+            if (c->refused != refused) {
+                g_free(refused);
+            }
             g_atomic_int_set(&c->state, UNTESTED);
         }
         g_mutex_unlock(&probe_lock);
@@ -820,19 +828,41 @@ static bool is_selected(QCryptoCandidate *c)
     return false;
 }
 
+/* The candidates of the order in force, and those made for a name. */
+static GPtrArray *everyone(void)
+{
+    GPtrArray *all = g_ptr_array_new();
+
+    g_mutex_lock(&reg.lock);
+    const Selection *s = g_atomic_pointer_get(&reg.current);
+    for (size_t i = 0; s && i < s->n_all; i++) {
+        g_ptr_array_add(all, s->all[i]);
+    }
+    for (size_t i = 0; i < reg.table_len; i++) {
+        const GPtrArray *named = reg.known[i].named;
+
+        for (guint j = 0; named && j < named->len; j++) {
+            g_ptr_array_add(all, g_ptr_array_index(named, j));
+        }
+    }
+    g_mutex_unlock(&reg.lock);
+    return all;
+}
+
 QCryptoRowInfo *qcrypto_rows_list(size_t *n, GError **errp)
 {
     if (!n) {
         qcrypto_error_null(errp, "n");
         return NULL;
     }
-    QCryptoCandidate *const *all = qcrypto_candidates(n, errp);
-    if (!all) {
+    if (!selection(errp)) {
         return NULL;
     }
+    g_autoptr(GPtrArray) all = everyone();
+    *n = all->len;
     QCryptoRowInfo *list = g_new0(QCryptoRowInfo, *n ? *n : 1);
     for (size_t i = 0; i < *n; i++) {
-        QCryptoCandidate *c = all[i];
+        QCryptoCandidate *c = g_ptr_array_index(all, i);
         const QCryptoRow *r = c->row;
         const char *why = NULL;
         const bool usable = qcrypto_candidate_usable(c, &why);

@@ -72,7 +72,8 @@ typedef struct QCryptoRowInfo {
 
 /*
  * Every row of every compiled-in provider, self-tested: providers in their
- * order, a provider's rows the best first; n entries, to be freed with
+ * order, a provider's rows the best first, then those that exist because
+ * somebody asked for them by name (a driver of the kernel); n entries, to be freed with
  * qcrypto_rows_free.  Which row serves is in `selected`, not in the place.
  */
 QCRYPTO_API QCryptoRowInfo *qcrypto_rows_list(size_t *n, GError **errp);

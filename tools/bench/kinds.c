@@ -227,6 +227,21 @@ static void add_peers(GPtrArray *list, const QCryptoBenchSource *source,
     }
 }
 
+/*
+ * Some implementations are none of the rows until they are asked for by name
+ * (the kernel's drivers).
+ */
+static void ask_by_name(const QCryptoBenchSource *source,
+                        const QCryptoBenchRequest *req, int alg, int mode,
+                        const QCryptoProviderInfo *p)
+{
+    for (char **impl = req->impls; impl && *impl && p->available; impl++) {
+        g_autofree char *name = g_strdup_printf("%s:%s", p->name, *impl);
+
+        qcrypto_select_named(name, source->rows, alg, mode, NULL);
+    }
+}
+
 GPtrArray *qcrypto_bench_candidates(const QCryptoBenchSource *source,
                                     const QCryptoBenchRequest *request, int alg,
                                     int mode, GError **errp)
@@ -234,8 +249,13 @@ GPtrArray *qcrypto_bench_candidates(const QCryptoBenchSource *source,
     GPtrArray *list = g_ptr_array_new_with_free_func(free_case);
     size_t n, nrows;
     const QCryptoProviderInfo *providers = qcrypto_providers_list(&n);
-    QCryptoRowInfo *rows = qcrypto_rows_list(&nrows, errp);
 
+    for (size_t i = 0; i < n; i++) {
+        if (qcrypto_bench_listed(request->providers, providers[i].name)) {
+            ask_by_name(source, request, alg, mode, &providers[i]);
+        }
+    }
+    QCryptoRowInfo *rows = qcrypto_rows_list(&nrows, errp);
     if (!rows) {
         g_ptr_array_unref(list);
         return NULL;

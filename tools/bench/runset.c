@@ -60,6 +60,8 @@ static const struct {
      "these alone; also the peer openssl and the bound raw", "LIST"},
     {"impl", 0, TEXT(impl),
      "implementations instead of each provider's best, or all", "LIST"},
+    {"driver", 0, TEXT(driver), "the same for the kernel's: xts-aes-aesni",
+     "LIST"},
     {"xor", 0, TEXT(xor_impl),
      "the XOR template to use, instead of the fastest", "NAME"},
     {"data", 0, G_OPTION_ARG_FILENAME, offsetof(QCryptoBenchOptions, data),
@@ -645,6 +647,9 @@ static int make_request(QCryptoBenchRunSet *set, const QCryptoBenchOptions *o,
                         bool list, GError **errp)
 {
     QCryptoBenchRequest *r = &set->request;
+    g_autofree char *impls = o->impl && o->driver
+                                 ? g_strjoin(",", o->impl, o->driver, NULL)
+                                 : g_strdup(o->impl ? o->impl : o->driver);
 
     r->inplace[0] = !o->inplace || o->outplace;
     r->inplace[1] = o->inplace;
@@ -656,7 +661,7 @@ static int make_request(QCryptoBenchRunSet *set, const QCryptoBenchOptions *o,
         qcrypto_bench_split("--mode", o->mode, &r->modes, errp) < 0 ||
         qcrypto_bench_split("--provider", o->provider, &r->providers, errp) <
             0 ||
-        qcrypto_bench_split("--impl", o->impl, &r->impls, errp) < 0 ||
+        qcrypto_bench_split("--impl", impls, &r->impls, errp) < 0 ||
         choose_sizes(set->sizes, o, errp) < 0 ||
         counts("--threadnum", o->threadnum ? o->threadnum : "1",
                QCRYPTO_BENCH_THREADS_MAX, set->threads, errp) < 0 ||

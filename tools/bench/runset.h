@@ -28,7 +28,8 @@
 
 /* As given: text, NULL when not given. */
 typedef struct QCryptoBenchOptions {
-    char *algtype, *algorithm, *mode, *keysize, *provider, *impl, *optype;
+    char *algtype, *algorithm, *mode, *keysize, *provider, *impl, *driver;
+    char *optype;
     char *inputsize, *sectors, *threadnum, *reqnum, *numamask, *xor_impl;
     char *data, *compressibility;
     char *time, *repeat, *warmup, *loop, *fixed_mib;
