@@ -9,6 +9,7 @@
  */
 #include <glib.h>
 #include <glib/gstdio.h>
+#include <sched.h>
 #include <string.h>
 
 #include "tools/bench/machine.h"
@@ -51,19 +52,23 @@ static GVariant *record_of(const File *files)
 {
     GError *error = NULL;
     g_autofree char *root = g_dir_make_tmp("qcrypto-machine-XXXXXX", &error);
+    cpu_set_t cpus;
     GVariant *m;
 
     g_assert_no_error(error);
+    g_assert_cmpint(sched_getaffinity(0, sizeof cpus, &cpus), ==, 0);
     for (; files->path; files++) {
         if (!g_str_has_prefix(files->path, EACH)) {
             write_file(root, files->path, files->text);
             continue;
         }
-        for (int i = 0; i < 1024; i++) {
-            g_autofree char *path = g_strdup_printf(CPU "cpu%d/cpufreq/%s", i,
+        for (size_t i = 0; i < CPU_SETSIZE; i++) {
+            g_autofree char *path = g_strdup_printf(CPU "cpu%zu/cpufreq/%s", i,
                                                     files->path + strlen(EACH));
 
-            write_file(root, path, files->text);
+            if (CPU_ISSET(i, &cpus)) {
+                write_file(root, path, files->text);
+            }
         }
     }
     m = qcrypto_bench_machine(root, NULL);
