@@ -16,8 +16,10 @@
  * then the median is right on a busy machine, too. */
 #define DEFAULT_TIME   0.002
 #define DEFAULT_REPEAT 51
-#define QUICK_TIME     0.002
-#define QUICK_REPEAT   3
+/* More threads than CPUs take turns, so a sample has to last for many. */
+#define CROWDED_TIME 0.1
+#define QUICK_TIME   0.002
+#define QUICK_REPEAT 3
 /* Where they are longer (--time, or a long request) so much time is enough
  * for a case, with not less than so many samples; */
 #define ENOUGH_TIME   0.25
@@ -79,7 +81,9 @@ static const struct {
     {"inplace", 0, FLAG(inplace), "one buffer for input and output", NULL},
     {"outplace", 0, FLAG(outplace),
      "separate buffers (the default); both options: one after the other", NULL},
-    {"time", 0, TEXT(time), "seconds of one sample (default 0.002)", "LIST"},
+    {"time", 0, TEXT(time),
+     "seconds of one sample (default 0.002, 0.1 with more threads than CPUs)",
+     "LIST"},
     {"repeat", 0, TEXT(repeat),
      "samples (default 51, 11 where those take long, 1 of a second)", "N"},
     {"warmup", 0, TEXT(warmup),
@@ -762,10 +766,23 @@ static GArray *loops_of(const QCryptoBenchOptions *o, GError **errp)
     return none;
 }
 
+static bool is_crowded(const QCryptoBenchRunSet *set)
+{
+    bool crowded = false;
+
+    for (guint i = 0; i < set->threads->len; i++) {
+        crowded |=
+            g_array_index(set->threads, unsigned, i) > g_get_num_processors();
+    }
+    return crowded;
+}
+
 static int make_plans(QCryptoBenchRunSet *set, const QCryptoBenchOptions *o,
                       GError **errp)
 {
-    const double usual = o->quick ? QUICK_TIME : DEFAULT_TIME;
+    const double usual = o->quick          ? QUICK_TIME
+                         : is_crowded(set) ? CROWDED_TIME
+                                           : DEFAULT_TIME;
     g_auto(GStrv) times = NULL;
     g_autoptr(GArray) loops = loops_of(o, errp);
     g_autoptr(GArray) masks =
