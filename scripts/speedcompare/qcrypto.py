@@ -56,6 +56,17 @@ def samples(rate, where):
         raise InputError(f"{where}: a number that is too large") from None
 
 
+def rate_of(row, where):
+    """(unit, samples) of what the row measured; no samples if it failed"""
+    for field, unit in MATTERS:
+        rate = row.get(field)
+        if isinstance(rate, dict):
+            found = samples(rate, where)
+            if any(found):
+                return unit, found
+    return OPS, None
+
+
 def key_of(row, unit, where, settings=()):
     threads = count(row, "threadnum", 1, where)
     requests = count(row, "reqnum", 1, where)
@@ -90,16 +101,7 @@ def key_of(row, unit, where, settings=()):
 
 def take_row(row, number, settings, log):
     where = f"{log.path}: row {number}"
-    if not isinstance(row, dict):
-        raise InputError(f"{where} is no object")
-    chosen, values = OPS, None
-    for field, unit in MATTERS:
-        rate = row.get(field)
-        if isinstance(rate, dict):
-            found = samples(rate, where)
-            if any(found):
-                chosen, values = unit, found
-                break
+    chosen, values = rate_of(row, where)
     if row.get("verified") is not True or values is None:
         # which of both it would have had is seen by the size
         unit = BYTES if row.get("inputsize") else OPS
@@ -112,37 +114,49 @@ def take_row(row, number, settings, log):
     log.add(key_of(row, chosen, where, settings), values, number)
 
 
-def parse(source, log):
+def load(source):
+    """The object in a file, looked over: its rows and its machine exist"""
     data = source.read(LARGEST + 1)
     if len(data) > LARGEST:
-        raise InputError(f"{log.path}: JSON of more than {LARGEST >> 20} MiB "
-                         "is no result of one run")
+        raise InputError(f"{source.path}: JSON of more than {LARGEST >> 20} "
+                         "MiB is no result of one run")
     try:
         results = json.loads(data.decode("utf-8-sig"))
     except json.JSONDecodeError as error:
         # a broken end is what a killed run leaves
-        short = "ends too early" if error.pos >= len(data.rstrip()) - 1 else \
-            "is no JSON"
-        raise InputError(f"{log.path}: {short}: {error.msg}, line "
+        short = "ends too early" if error.pos >= len(data.rstrip()) - 1 or \
+            error.msg.startswith("Unterminated") else "is no JSON"
+        raise InputError(f"{source.path}: {short}: {error.msg}, line "
                          f"{error.lineno}") from None
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{log.path}: is no JSON: {error}"[:300]) from None
+        raise InputError(f"{source.path}: is no JSON: {error}"[:300]) from None
     if not isinstance(results, dict):
-        raise InputError(f"{log.path}: JSON, but no object with \"rows\"")
+        raise InputError(f"{source.path}: JSON, but no object with \"rows\"")
     if results.get("schema") != 1:
-        raise InputError(f"{log.path}: schema {results.get('schema')!r:.20}; "
-                         "this program knows 1")
+        raise InputError(f"{source.path}: schema "
+                         f"{results.get('schema')!r:.20}; this program knows 1")
     if not isinstance(results.get("rows"), list):
-        raise InputError(f"{log.path}: JSON without \"rows\"")
-    if isinstance(results.get("machine"), dict):
-        log.machine = machine.from_object(results["machine"])
+        raise InputError(f"{source.path}: JSON without \"rows\"")
+    for number, row in enumerate(results["rows"], 1):
+        if not isinstance(row, dict):
+            raise InputError(f"{source.path}: row {number} is no object")
+    if not isinstance(results.get("machine"), dict):
+        results["machine"] = {}
+    if not isinstance(results.get("notes"), list):
+        results["notes"] = []
+    results["lines"] = data.count(b"\n")
+    return results
+
+
+def parse(source, log):
+    results = load(source)
+    log.machine = machine.from_object(results["machine"])
     rows = results["rows"]
-    settings = [field for field in SETTINGS if len(
-        {str(row.get(field)) for row in rows if isinstance(row, dict)}) > 1]
+    settings = [field for field in SETTINGS
+                if len({str(row.get(field)) for row in rows}) > 1]
     for number, row in enumerate(rows, 1):
         take_row(row, number, settings, log)
     log.titles = len({key[:3] + key[5:6] for key in log.cells})
-    log.lines = data.count(b"\n")
-    notes = results.get("notes")
-    for note in notes if isinstance(notes, list) else ():
+    log.lines = results["lines"]
+    for note in results["notes"]:
         log.notes.append("not measured: " + clean_name(str(note)))
