@@ -464,4 +464,7 @@ static struct nbdkit_plugin plugin = {
     .flush = plugin_flush,
 };
 
+/* the macro below defines it */
+struct nbdkit_plugin *plugin_init(void);
+
 NBDKIT_REGISTER_PLUGIN(plugin)
