@@ -8,7 +8,8 @@
  *
  * Runs on machines with AF_ALG, and in the guest of tests/vm, there with small
  * socket buffers too (where QCRYPTO_TEST_AFALG says that it must be there);
- * elsewhere each case is skipped with the reason.  A request that takes ten seconds is one that will not end.
+ * elsewhere each case is skipped with the reason.  A request that takes ten
+ * seconds is one that will not end.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

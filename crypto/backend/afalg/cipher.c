@@ -73,13 +73,13 @@ static QCryptoAfalgOp *op_accept(int tfm, GError **errp)
         return NULL;
     }
     /* at least a page of either whatever the buffers are */
-    const size_t send = MAX(buffer(fd, SO_SNDBUF) / page, 1);
-    const size_t receive = MAX(buffer(fd, SO_RCVBUF) / page, 2) - 1;
+    const size_t send = buffer(fd, SO_SNDBUF) / page;
+    const size_t receive = buffer(fd, SO_RCVBUF) / page;
     QCryptoAfalgOp *op = g_new(QCryptoAfalgOp, 1);
 
     op->fd = fd;
     op->pid = getpid();
-    op->most = MIN(send, receive) * page;
+    op->most = MIN(MAX(send, 1), MAX(receive, 2) - 1) * page;
     return op;
 }
 
@@ -433,8 +433,7 @@ static int run_piece(QCryptoAfalgWalk *w, QCryptoAfalgOp **op, GError **errp)
         if (!*op) {
             return -1;
         }
-        (*op)->most = MIN((*op)->most, most);
-        w->most = (*op)->most;
+        w->most = MIN((*op)->most, most);
         begin_piece(w);
     }
 }
