@@ -4,6 +4,8 @@ result files made up
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
+import contextlib
+import io
 import json
 import os
 import subprocess
@@ -13,31 +15,54 @@ sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, ".."))
 
+ROOT = os.path.abspath(os.path.join(HERE, "..", ".."))
+sys.path.insert(0, os.path.join(ROOT, "scripts"))
+
+from speedcompare import cli
+
 from tap import check
 
-ROOT = os.path.abspath(os.path.join(HERE, "..", ".."))
 DATA = os.path.join(ROOT, "tests", "data")
 COMMAND = os.path.join(ROOT, "scripts", "speed-compare")
 
 
 class Done:
-    def __init__(self, argv, done):
-        self.argv = argv
-        self.status = done.returncode
-        self.out = done.stdout
-        self.err = done.stderr
+    def __init__(self, status, out, err):
+        self.status = status
+        self.out = out
+        self.err = err
 
     @property
     def object(self):
         return json.loads(self.out)
 
 
-def run(*argv, status=(0, 1), **kwargs):
-    """speed-compare; a status that is not expected, or a traceback, fails"""
+def inside(argv):
+    """The command in this process, which need not load scipy again"""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            status = cli.main(list(argv))
+        except SystemExit as error:  # of argparse
+            status = error.code
+    return Done(status, out.getvalue(), err.getvalue())
+
+
+def outside(argv, **kwargs):
+    """The command as a user starts it"""
     kwargs.setdefault("stdin", subprocess.DEVNULL)
-    kwargs.setdefault("timeout", 300)
-    done = Done(argv, subprocess.run([COMMAND, *argv], capture_output=True,
-                                     text=True, errors="replace", **kwargs))
+    done = subprocess.run([COMMAND, *argv], capture_output=True, text=True,
+                          errors="replace", timeout=500, **kwargs)
+    return Done(done.returncode, done.stdout, done.stderr)
+
+
+def run(*argv, status=(0, 1), start=False, **kwargs):
+    """
+    speed-compare; a status that is not expected, or a traceback, fails
+
+    @start: as a process of its own, as it is with more arguments.
+    """
+    done = outside(argv, **kwargs) if start or kwargs else inside(argv)
     status = (status,) if isinstance(status, int) else status
     check("Traceback" not in done.err, f"{argv}: a traceback\n{done.err}")
     check(done.status in status, f"{argv}: status {done.status}, not "
