@@ -248,6 +248,57 @@ static void test_enough(void)
     }
 }
 
+/* Samples during which the CPU is lost, by number; the last holds for all
+ * that follow.  Requests take ten times as long meanwhile. */
+static struct {
+    const bool *table;
+    size_t n;
+    unsigned reads;
+    uint64_t count;
+} lost;
+
+/* Read before each sample and after it. */
+static uint64_t fake_losses(void)
+{
+    const unsigned number = lost.reads / 2;
+    const bool now = lost.table[MIN(number, lost.n - 1)];
+
+    lost.count += lost.reads % 2 && now;
+    fake.request_cost = lost.reads++ % 2 || !now ? 100 : 1000;
+    return lost.count;
+}
+
+static void test_retake(void)
+{
+    static const bool some[] = {false, true, false, true, false,
+                                /* again: in vain, then well */
+                                true, false, false};
+    static const bool all[] = {true};
+    QCryptoBenchCase a = fake_case(0);
+    QCryptoBenchCase *cases[] = {&a};
+    QCryptoBenchPlan plan = fake_plan;
+    QCryptoBenchResult r;
+
+    plan.losses = fake_losses;
+    plan.retake = true;
+    plan.loop = 1000;
+    for (int i = 0; i < 3; i++) {
+        fake_reset();
+        memset(&lost, 0, sizeof lost);
+        lost.table = i == 1 ? all : some;
+        lost.n = i == 1 ? 1 : G_N_ELEMENTS(some);
+        plan.retake = i < 2;
+        g_assert_cmpuint(qcrypto_bench_group(cases, 1, &plan, &r), ==, 0);
+        g_assert_cmpuint(r.nsamples, ==, 5);
+        /* the samples: eight, twice as many as are asked for, not one more */
+        g_assert_cmpuint(lost.reads / 2, ==, i == 0 ? 8 : i == 1 ? 10 : 5);
+        g_assert_cmpuint(r.disturbed, ==, i == 0 ? 0 : i == 1 ? 5 : 2);
+        assert_near(r.ops_per_sec.median, i == 1 ? 1e6 : 1e7);
+        g_assert_cmpfloat(r.ops_per_sec.stddev, <, i == 2 ? 1e7 : 1e5);
+        qcrypto_bench_result_clear(&r);
+    }
+}
+
 static void assert_fails(QCryptoBenchCase *c, const QCryptoBenchPlan *plan,
                          const char *why)
 {
@@ -1168,6 +1219,7 @@ int main(int argc, char **argv)
     g_test_add_func("/bench/engine/known-rate", test_known_rate);
     g_test_add_func("/bench/engine/stats", test_stats);
     g_test_add_func("/bench/engine/enough", test_enough);
+    g_test_add_func("/bench/engine/retake", test_retake);
     g_test_add_func("/bench/engine/stuck-clock", test_stuck_clock);
     g_test_add_func("/bench/engine/coarse-clock", test_coarse_clock);
     g_test_add_func("/bench/engine/too-short", test_too_short);

@@ -130,7 +130,8 @@ void qcrypto_bench_counters_start(QCryptoBenchCounterSet *set)
 }
 
 void qcrypto_bench_counters_stop(const QCryptoBenchCounterSet *set,
-                                 uint64_t bytes, QCryptoBenchCounters *sums)
+                                 uint64_t bytes, uint64_t calls,
+                                 QCryptoBenchCounters *sums)
 {
     uint64_t usage[USAGES];
 
@@ -141,6 +142,7 @@ void qcrypto_bench_counters_stop(const QCryptoBenchCounterSet *set,
     }
     get_usage(usage);
     sums->bytes += bytes;
+    sums->calls += calls;
     sums->kernel = set->kernel;
     for (size_t i = 0; i < USAGES; i++) {
         sums->have[EVENTS + i] = true;

@@ -31,11 +31,12 @@ enum {
 /* Names as in the results: "cycles", "instructions", ...; units in them. */
 extern const char *const qcrypto_bench_counter_names[QCRYPTO_BENCH_NCOUNTERS];
 
-/* Sums over all samples of a case. */
+/* Sums over all samples of a case, those included that were taken again. */
 typedef struct QCryptoBenchCounters {
     bool have[QCRYPTO_BENCH_NCOUNTERS];
     uint64_t value[QCRYPTO_BENCH_NCOUNTERS];
-    uint64_t bytes; /* that were processed meanwhile */
+    uint64_t calls; /* requests and */
+    uint64_t bytes; /* bytes that were processed meanwhile */
     bool kernel;    /* the CPU's count what the kernel does, too */
 } QCryptoBenchCounters;
 
@@ -52,7 +53,8 @@ void qcrypto_bench_counters_open(QCryptoBenchCounterSet *set);
 void qcrypto_bench_counters_start(QCryptoBenchCounterSet *set);
 /* Stops them and adds to @sums what they counted since the start. */
 void qcrypto_bench_counters_stop(const QCryptoBenchCounterSet *set,
-                                 uint64_t bytes, QCryptoBenchCounters *sums);
+                                 uint64_t bytes, uint64_t calls,
+                                 QCryptoBenchCounters *sums);
 void qcrypto_bench_counters_close(QCryptoBenchCounterSet *set);
 
 /* Cycles are counted here, as hardware counts them. */

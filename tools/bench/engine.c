@@ -10,6 +10,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include "crypto/base/error.h"
@@ -147,7 +148,7 @@ typedef struct Worker {
     uint64_t least; /* time below which a batch is doubled; 0: never */
     uint64_t ns;    /* the time of all */
     /* what came of it */
-    uint64_t start, end, calls, batches, ticks;
+    uint64_t start, end, calls, batches, ticks, lost;
     unsigned in_flight; /* now, */
     unsigned most;      /* and at most */
     uint64_t submitted;
@@ -251,6 +252,17 @@ static void gate_open(Gate *gate, unsigned expected, bool go)
     pthread_mutex_unlock(&gate->lock);
 }
 
+/* How often this thread has lost its CPU against its will. */
+static uint64_t losses(const QCryptoBenchPlan *plan)
+{
+    struct rusage u;
+
+    if (plan->losses) {
+        return plan->losses();
+    }
+    return getrusage(RUSAGE_THREAD, &u) == 0 ? (uint64_t)u.ru_nivcsw : 0;
+}
+
 static gpointer worker_run(gpointer opaque)
 {
     Worker *w = opaque;
@@ -263,6 +275,7 @@ static gpointer worker_run(gpointer opaque)
             return NULL;
         }
     }
+    w->lost = losses(w->plan);
     w->start = w->end = w->clock();
     first = ticks();
     do {
@@ -282,6 +295,7 @@ static gpointer worker_run(gpointer opaque)
         w->end = w->clock();
     }
     w->ticks = ticks() - first;
+    w->lost = losses(w->plan) - w->lost;
     return NULL;
 }
 
@@ -521,13 +535,15 @@ static void sample(Runner *r, double seconds, bool keep)
         s.thread_max = MAX(s.thread_max, rate);
         batches += w->batches;
         busy += w->end - w->start;
+        s.lost += w->lost;
         r->result->in_flight = MAX(r->result->in_flight, w->most);
     }
     s.ns = end - start;
     s.bytes = s.calls * c->request_bytes;
     s.ticks = n == 1 ? workers[0].ticks : 0;
     if (r->counting && keep) {
-        qcrypto_bench_counters_stop(&r->set, s.bytes, &r->result->counters);
+        qcrypto_bench_counters_stop(&r->set, s.bytes, s.calls,
+                                    &r->result->counters);
     }
     if (r->result->failed || !keep) {
         return;
@@ -614,6 +630,10 @@ static void conclude(Runner *r)
     result->bytes_per_sec = stats_of(bytes, n);
     result->ops_per_sec = stats_of(calls, n);
     result->cycles_per_byte = cycles_per_byte(result);
+    result->disturbed = 0;
+    for (unsigned i = 0; i < n; i++) {
+        result->disturbed += s[i].lost > 0;
+    }
 }
 
 /*
@@ -668,6 +688,48 @@ static bool has_enough(const Runner *r)
         ns += (double)s[i].ns;
     }
     return ns >= r->plan->enough * NS_PER_SEC;
+}
+
+/* A sample in the place of a disturbed one; false: there is none of these. */
+static bool take_again(Runner *r)
+{
+    const guint last = r->samples->len;
+
+    for (guint i = 0; i < last; i++) {
+        if (!g_array_index(r->samples, QCryptoBenchSample, i).lost) {
+            continue;
+        }
+        sample(r, r->plan->seconds, true);
+        if (r->samples->len > last) {
+            const QCryptoBenchSample s =
+                g_array_index(r->samples, QCryptoBenchSample, last);
+
+            g_array_set_size(r->samples, last);
+            if (!s.lost) {
+                g_array_index(r->samples, QCryptoBenchSample, i) = s;
+            }
+        }
+        return true;
+    }
+    return false;
+}
+
+static void retake(Runner *runners, size_t n, const QCryptoBenchPlan *plan)
+{
+    bool any = plan->retake;
+
+    for (unsigned round = 0; any && round < plan->repeat; round++) {
+        any = false;
+        for (size_t i = 0; i < n; i++) {
+            Runner *r = &runners[round % 2 ? n - 1 - i : i];
+
+            /* threads that take turns lose their CPUs to each other */
+            if (!r->result->failed &&
+                r->c->threadnum <= g_get_num_processors()) {
+                any |= take_again(r);
+            }
+        }
+    }
 }
 
 size_t qcrypto_bench_group(QCryptoBenchCase *const *cases, size_t n,
@@ -728,6 +790,7 @@ size_t qcrypto_bench_group(QCryptoBenchCase *const *cases, size_t n,
             }
         }
     }
+    retake(runners, n, plan);
     for (size_t i = 0; i < n; i++) {
         if (!runners[i].result->failed) {
             conclude(&runners[i]);

@@ -25,6 +25,9 @@
  *   - a sample lasts plan.seconds, or does exactly plan.fixed_bytes, so that
  *     an outer `perf stat` compares equal work; in that mode nothing depends
  *     on the clock and nothing else is run;
+ *   - a sample during which another process took the CPU away says how busy
+ *     the machine is, not how fast the case; by plan.retake it is taken again.
+ *     Which are left of them is in the results;
  *   - bytes are those of requests that have ended; set-up is outside;
  *   - threads wait for each other at a barrier, and each has an object and
  *     buffers of its own, made and used on the CPU that the plan gives it.
@@ -143,6 +146,9 @@ typedef struct QCryptoBenchPlan {
      * however long they take) */
     unsigned least;
     double enough;
+    /* Samples during which a thread lost its CPU to another one are taken
+     * again, as often as there are samples. */
+    bool retake;
     bool counters; /* open the CPU's counters */
     /* thread i runs on cpus[i % ncpus]; none: where the kernel puts it */
     uint64_t numamask; /* that they come from */
@@ -150,6 +156,9 @@ typedef struct QCryptoBenchPlan {
     size_t ncpus;
     /* nanoseconds; NULL: CLOCK_MONOTONIC_RAW.  For tests. */
     uint64_t (*clock)(void);
+    /* how often the calling thread has lost its CPU; NULL: as the kernel
+     * counts it.  For tests. */
+    uint64_t (*losses)(void);
     /* called before each sample when not NULL */
     void (*progress)(const QCryptoBenchCase *c, void *opaque);
     void *opaque;
@@ -168,6 +177,7 @@ typedef struct QCryptoBenchSample {
     uint64_t ticks;    /* of the time-stamp counter, 0 without */
     double thread_min; /* bytes a second of the slowest thread */
     double thread_max;
+    uint64_t lost; /* how often threads lost the CPU meanwhile */
 } QCryptoBenchSample;
 
 typedef struct QCryptoBenchResult {
@@ -186,6 +196,7 @@ typedef struct QCryptoBenchResult {
     double cycles_per_byte;  /* 0: unknown */
     double frequency;        /* of the core, Hz, an estimate; 0: unknown */
     uint64_t loop;           /* requests between two clock reads */
+    unsigned disturbed;      /* samples during which a CPU was lost */
     unsigned in_flight;      /* most requests that a thread had under way */
     char *doubt;             /* why not to believe the number, or NULL */
     double ratio;            /* of ops.ratio; 0: none */

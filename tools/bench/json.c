@@ -121,6 +121,7 @@ static json_t *counters_json(const QCryptoBenchResult *r)
                                        : json_null());
         any |= c->have[i];
     }
+    json_object_set_new(o, "calls", json_integer((json_int_t)c->calls));
     json_object_set_new(o, "bytes", json_integer((json_int_t)c->bytes));
     if (!any || r->failed) {
         json_decref(o);
@@ -148,6 +149,7 @@ static void plan_json(json_t *o, const QCryptoBenchResult *r)
     if (r->runset) {
         json_object_set_new(o, "runset", text(r->runset));
     }
+    json_object_set_new(o, "disturbed", json_integer(r->disturbed));
     json_object_set_new(o, "in_flight", json_integer(r->in_flight));
     json_object_set_new(o, "numamask", text(mask));
     json_object_set_new(

@@ -735,6 +735,7 @@ static void add_plans(QCryptoBenchRunSet *set, const QCryptoBenchOptions *o,
     if (!o->warmup) {
         plan.warmup = o->quick ? 0 : MIN(seconds, WARMUP_MAX);
     }
+    plan.retake = !plan.fixed_bytes;
     if (!o->repeat && !plan.fixed_bytes) {
         plan.enough = ENOUGH_TIME;
         plan.least = MIN((unsigned)MAX(TOTAL_MAX / seconds, 1), ENOUGH_REPEAT);

@@ -132,6 +132,11 @@ static void write_details(GString *out, const QCryptoBenchResult *r)
                            r->nsamples, r->nsamples == 1 ? "" : "s",
                            s->median / scale, least / scale, unit,
                            s->stddev / s->median * 100);
+    if (r->disturbed) {
+        g_string_append_printf(
+            out, "  during %u of them other work took the CPU away\n",
+            r->disturbed);
+    }
     if (r->cycles_per_byte > 0) {
         g_string_append_printf(out, "  %.3g %s a byte", r->cycles_per_byte,
                                r->counters.have[QCRYPTO_BENCH_CYCLES]
@@ -157,17 +162,14 @@ static void write_details(GString *out, const QCryptoBenchResult *r)
 /* Of a request, over all samples. */
 static void write_counters(GString *out, const QCryptoBenchResult *r)
 {
-    uint64_t calls = 0;
     const char *comma = " ";
 
-    for (unsigned i = 0; i < r->nsamples; i++) {
-        calls += r->samples[i].calls;
-    }
     g_string_append(out, "  a request:");
     for (size_t i = 0; i < QCRYPTO_BENCH_NCOUNTERS; i++) {
         if (r->counters.have[i]) {
             g_string_append_printf(out, "%s%.4g %s", comma,
-                                   (double)r->counters.value[i] / (double)calls,
+                                   (double)r->counters.value[i] /
+                                       (double)r->counters.calls,
                                    qcrypto_bench_counter_names[i]);
             comma = ", ";
         }
