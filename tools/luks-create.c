@@ -164,6 +164,22 @@ static int write_volume(const LuksOptions *o, const char *file,
     return 0;
 }
 
+/* A header over the beginning of its own payload would be lost to it. */
+static int check_header_apart(const LuksOptions *o, const char *file,
+                              GError **errp)
+{
+    g_autofree char *volume = g_canonicalize_filename(file, NULL);
+    g_autofree char *header = g_canonicalize_filename(o->header, NULL);
+
+    /* two that are not there yet are one by their names alone */
+    return strcmp(volume, header)
+               ? qcrypto_luks_tool_check_apart(o, file, o->header, errp)
+               : qcrypto_error(errp, QCRYPTO_ERROR_INVALID_ARGUMENT,
+                               "'%s' is the volume: its header can not be "
+                               "apart from it there",
+                               o->header);
+}
+
 int qcrypto_luks_tool_create(const LuksOptions *o, const char *file,
                              uint64_t payload, LuksNewVolume *made,
                              GError **errp)
@@ -173,6 +189,9 @@ int qcrypto_luks_tool_create(const LuksOptions *o, const char *file,
     LuksVolume *v = &made->volume;
 
     *made = (LuksNewVolume){.file.fd = -1, .header.fd = -1};
+    if (o->header && check_header_apart(o, file, errp) < 0) {
+        return -1;
+    }
     /* with its header elsewhere, a volume keeps the bytes it has */
     v->storage = storage_for(o, &place, o->header != NULL, &made->file, errp);
     if (!v->storage) {

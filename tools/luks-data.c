@@ -14,9 +14,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <linux/fs.h>
-#include <sys/ioctl.h>
-
 #include "crypto/base/error.h"
 #include "tools/luks.h"
 #include "tools/transform.h"
@@ -37,17 +34,11 @@ static int read_part(void *opaque, uint64_t offset, uint8_t *buf, size_t len,
     return qcrypto_block_pread(p->block, p->offset + offset, buf, len, errp);
 }
 
-/* The engine knows the input's length as it goes: the check is here. */
 static int write_part(void *opaque, uint64_t offset, const uint8_t *buf,
                       size_t len, GError **errp)
 {
     const Part *p = opaque;
 
-    if (offset > p->size || len > p->size - offset) {
-        return qcrypto_error(
-            errp, QCRYPTO_ERROR_INVALID_ARGUMENT,
-            "more than the %" PRIu64 " bytes that there is room for", p->size);
-    }
     return qcrypto_block_pwrite(p->block, p->offset + offset, buf, len, errp);
 }
 
@@ -88,26 +79,6 @@ static unsigned threads_of(const LuksOptions *o)
                             : MIN(g_get_num_processors(), MAX_THREADS);
 }
 
-/* A volume must not be written over while it is read. */
-static int check_apart(const LuksVolume *v, const char *out, GError **errp)
-{
-    const QCryptoStorage *const sides[] = {v->storage, v->header};
-    struct stat st, volume;
-
-    for (size_t i = 0; i < G_N_ELEMENTS(sides); i++) {
-        const int fd = sides[i] ? qcrypto_storage_fd(sides[i]) : -1;
-
-        if (fd >= 0 && stat(out, &st) == 0 && fstat(fd, &volume) == 0 &&
-            (S_ISBLK(st.st_mode) && S_ISBLK(volume.st_mode)
-                 ? st.st_rdev == volume.st_rdev
-                 : st.st_dev == volume.st_dev && st.st_ino == volume.st_ino)) {
-            return qcrypto_error(errp, QCRYPTO_ERROR_INVALID_ARGUMENT,
-                                 "'%s' is the volume itself", out);
-        }
-    }
-    return 0;
-}
-
 static int read_volume(const LuksOptions *o, const char *file, const char *out,
                        const char *doing, const char *done, bool sparse,
                        GError **errp)
@@ -115,8 +86,8 @@ static int read_volume(const LuksOptions *o, const char *file, const char *out,
     g_auto(LuksVolume) v = {0};
     Part part;
 
-    if (qcrypto_luks_tool_open(o, file, LUKS_READ, 0, &v, errp) < 0 ||
-        check_apart(&v, out, errp) < 0 ||
+    if (qcrypto_luks_tool_check_apart(o, file, out, errp) < 0 ||
+        qcrypto_luks_tool_open(o, file, LUKS_READ, 0, &v, errp) < 0 ||
         part_of(o, v.block, &part, errp) < 0) {
         return -1;
     }
@@ -154,8 +125,10 @@ int qcrypto_luks_run_read(const LuksOptions *o, char **args, GError **errp)
                        "read", false, errp);
 }
 
+/* fresh: made for it; resumable: by a command that has --resume-at */
 static int write_volume(const LuksOptions *o, const char *in, const char *file,
-                        QCryptoBlock *block, bool fresh, GError **errp)
+                        QCryptoBlock *block, bool fresh, bool resumable,
+                        GError **errp)
 {
     Part part;
 
@@ -170,6 +143,7 @@ static int write_volume(const LuksOptions *o, const char *in, const char *file,
         .passing = fresh,
         .unit = 1,
         .start = o->resume_at.value,
+        .resumable = resumable,
         .threads = threads_of(o),
         .doing = "encrypting",
         .done = "written",
@@ -198,7 +172,7 @@ static int check_input(const LuksOptions *o, const char *in, GError **errp)
 }
 
 static int write_existing(const LuksOptions *o, const char *in,
-                          const char *file, GError **errp)
+                          const char *file, bool resumable, GError **errp)
 {
     g_auto(LuksVolume) v = {0};
 
@@ -206,7 +180,7 @@ static int write_existing(const LuksOptions *o, const char *in,
         qcrypto_luks_tool_open(o, file, LUKS_WRITE_DATA, 0, &v, errp) < 0) {
         return -1;
     }
-    return write_volume(o, in, file, v.block, false, errp);
+    return write_volume(o, in, file, v.block, false, resumable, errp);
 }
 
 int qcrypto_luks_run_write(const LuksOptions *o, char **args, GError **errp)
@@ -214,7 +188,8 @@ int qcrypto_luks_run_write(const LuksOptions *o, char **args, GError **errp)
     LuksOptions quiet = *o;
 
     quiet.batch = true;
-    return write_existing(&quiet, args[1] ? args[1] : "-", args[0], errp);
+    return write_existing(&quiet, args[1] ? args[1] : "-", args[0], false,
+                          errp);
 }
 
 /* Bytes of a file or device; 0: a stream, which has no length to be known. */
@@ -259,7 +234,7 @@ static int write_new(const LuksOptions *o, const char *in, const char *file,
         o, file, o->payload_size.given ? o->payload_size.value : size, &made,
         errp);
     if (ret == 0) {
-        ret = write_volume(o, in, file, made.volume.block, true, errp);
+        ret = write_volume(o, in, file, made.volume.block, true, false, errp);
     }
     return qcrypto_luks_tool_create_finish(&made, ret == 0,
                                            ret == 0 ? errp : NULL) < 0
@@ -297,5 +272,5 @@ int qcrypto_luks_run_encrypt(const LuksOptions *o, char **args, GError **errp)
     }
     return check_no_choices(o, args[1], errp) < 0
                ? -1
-               : write_existing(o, args[0], args[1], errp);
+               : write_existing(o, args[0], args[1], true, errp);
 }

@@ -31,7 +31,8 @@ int qcrypto_luks_run_backup_header(const LuksOptions *o, char **args,
     QCryptoNewFile f;
     struct stat st;
 
-    if (!volume) {
+    if (!volume ||
+        qcrypto_luks_tool_check_apart(o, args[0], args[1], errp) < 0) {
         return -1;
     }
     if (stat(args[1], &st) == 0 && !o->force) {

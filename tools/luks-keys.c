@@ -145,7 +145,7 @@ int qcrypto_luks_run_convert_key(const LuksOptions *o, char **args,
     v.block = qcrypto_block_open(&again, qcrypto_storage_io(v.storage),
                                  QCRYPTO_BLOCK_OPEN_KEEP_KEY, errp);
     if (!v.block) {
-        g_prefix_error(errp, "'%s': ", args[0]);
+        qcrypto_luks_tool_name_volume(o, args[0], errp);
         return -1;
     }
     return qcrypto_block_change_slot(v.block,
@@ -270,7 +270,9 @@ int qcrypto_luks_run_dump_volume_key(const LuksOptions *o, char **args,
             errp) < 0) {
         return -1;
     }
-    if (qcrypto_luks_tool_open(o, args[0], LUKS_READ,
+    if ((args[1] &&
+         qcrypto_luks_tool_check_apart(o, args[0], args[1], errp) < 0) ||
+        qcrypto_luks_tool_open(o, args[0], LUKS_READ,
                                QCRYPTO_BLOCK_OPEN_KEEP_KEY, &v, errp) < 0) {
         return -1;
     }

@@ -12,6 +12,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "crypto/base/error.h"
@@ -460,6 +461,16 @@ static int open_storage(const LuksOptions *o, const char *file,
     return v->storage && (v->header || !o->header) ? 0 : -1;
 }
 
+void qcrypto_luks_tool_name_volume(const LuksOptions *o, const char *file,
+                                   GError **errp)
+{
+    if (o->header) {
+        g_prefix_error(errp, "'%s' with the header '%s': ", file, o->header);
+    } else {
+        g_prefix_error(errp, "'%s': ", file);
+    }
+}
+
 static int unlock(const LuksOptions *o, const char *file,
                   QCryptoBlockOpenOptions *how, unsigned flags, LuksVolume *v,
                   GError **errp)
@@ -470,6 +481,11 @@ static int unlock(const LuksOptions *o, const char *file,
                      : o->tries.given                      ? o->tries.value
                                                            : TRIES;
 
+    if (o->volume_key_file && (o->key.file || o->key.fd.given)) {
+        return qcrypto_error(errp, QCRYPTO_ERROR_INVALID_ARGUMENT,
+                             "a volume is opened by a passphrase or by its "
+                             "volume key, one of them");
+    }
     if (o->volume_key_file) {
         volume_key =
             qcrypto_secret_new_from_file(o->volume_key_file, 0, 0, errp);
@@ -497,7 +513,8 @@ static int unlock(const LuksOptions *o, const char *file,
             if (--tries == 0 ||
                 !g_error_matches(error, QCRYPTO_ERROR,
                                  QCRYPTO_ERROR_WRONG_PASSPHRASE)) {
-                g_propagate_prefixed_error(errp, error, "'%s': ", file);
+                g_propagate_error(errp, error);
+                qcrypto_luks_tool_name_volume(o, file, errp);
                 return -1;
             }
             fprintf(stderr, "%s\n", error->message);
@@ -529,7 +546,7 @@ int qcrypto_luks_tool_open(const LuksOptions *o, const char *file,
         qcrypto_block_open(&how, qcrypto_storage_io(v->storage),
                            flags | QCRYPTO_BLOCK_OPEN_NO_UNLOCK, errp);
     if (!block) {
-        g_prefix_error(errp, "'%s': ", file);
+        qcrypto_luks_tool_name_volume(o, file, errp);
         return -1;
     }
     if (flags & QCRYPTO_BLOCK_OPEN_NO_UNLOCK) {
@@ -618,6 +635,23 @@ int qcrypto_luks_tool_slot_number(const char *text, unsigned *slot,
         return -1;
     }
     *slot = (unsigned)number;
+    return 0;
+}
+
+int qcrypto_luks_tool_check_apart(const LuksOptions *o, const char *file,
+                                  const char *out, GError **errp)
+{
+    const char *const sides[] = {file, o->header};
+    struct stat st, side;
+
+    for (size_t i = 0; i < G_N_ELEMENTS(sides); i++) {
+        if (sides[i] && stat(out, &st) == 0 && stat(sides[i], &side) == 0 &&
+            qcrypto_same_file(&st, &side)) {
+            return qcrypto_error(errp, QCRYPTO_ERROR_INVALID_ARGUMENT,
+                                 "'%s' is the volume%s itself", out,
+                                 i == 0 ? "" : "'s header");
+        }
+    }
     return 0;
 }
 

@@ -94,6 +94,9 @@ typedef enum LuksAccess {
 int qcrypto_luks_tool_open(const LuksOptions *o, const char *file,
                            LuksAccess access, unsigned flags, LuksVolume *v,
                            GError **errp);
+/* In front of the error: which one could not be opened. */
+void qcrypto_luks_tool_name_volume(const LuksOptions *o, const char *file,
+                                   GError **errp);
 void qcrypto_luks_tool_close(LuksVolume *v);
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(LuksVolume, qcrypto_luks_tool_close)
@@ -133,6 +136,13 @@ int qcrypto_luks_tool_slot_number(const char *text, unsigned *slot,
  */
 int qcrypto_luks_tool_confirm(const LuksOptions *o, const char *question,
                               GError **errp);
+
+/*
+ * What is to be written over, or made anew, must not be the volume or its
+ * header.
+ */
+int qcrypto_luks_tool_check_apart(const LuksOptions *o, const char *file,
+                                  const char *out, GError **errp);
 
 /* A volume in the making (luks-create.c). */
 typedef struct LuksNewVolume {

@@ -22,6 +22,14 @@ static int io_error(GError **errp, const char *verb, const char *name,
                          name, g_strerror(number));
 }
 
+bool qcrypto_same_file(const struct stat *a, const struct stat *b)
+{
+    if (S_ISBLK(a->st_mode) && S_ISBLK(b->st_mode)) {
+        return a->st_rdev == b->st_rdev;
+    }
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
 /* Names of files that a signal takes away; NULL: none. */
 static const char *volatile guarded[2];
 static const int signals[] = {SIGINT, SIGTERM, SIGHUP};

@@ -14,6 +14,9 @@
 #include <stdbool.h>
 #include <sys/stat.h>
 
+/* One file by two names, or one device by two nodes? */
+bool qcrypto_same_file(const struct stat *a, const struct stat *b);
+
 typedef struct QCryptoNewFile {
     int fd;       /* for reading and writing */
     char *temp;   /* its name as yet */

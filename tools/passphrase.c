@@ -266,6 +266,16 @@ static int skip_input(uint64_t n, GError **errp)
     return 0;
 }
 
+static QCryptoSecret *get_fd(int fd, uint64_t size, GError **errp)
+{
+    QCryptoSecret *secret = qcrypto_secret_new_from_fd(fd, (size_t)size, errp);
+
+    if (!secret) {
+        g_prefix_error(errp, "key from descriptor %d: ", fd);
+    }
+    return secret;
+}
+
 static QCryptoSecret *get_bytes(const QCryptoPassphrase *p, GError **errp)
 {
     if (p->size > QCRYPTO_SECRET_MAX) {
@@ -275,7 +285,7 @@ static QCryptoSecret *get_bytes(const QCryptoPassphrase *p, GError **errp)
         return NULL;
     }
     if (p->use_fd) {
-        return qcrypto_secret_new_from_fd(p->fd, (size_t)p->size, errp);
+        return get_fd(p->fd, p->size, errp);
     }
     if (strcmp(p->file, "-")) {
         return qcrypto_secret_new_from_file(p->file, p->offset, (size_t)p->size,
@@ -284,7 +294,7 @@ static QCryptoSecret *get_bytes(const QCryptoPassphrase *p, GError **errp)
     if (skip_input(p->offset, errp) < 0) {
         return NULL;
     }
-    return qcrypto_secret_new_from_fd(STDIN_FILENO, (size_t)p->size, errp);
+    return get_fd(STDIN_FILENO, p->size, errp);
 }
 
 bool qcrypto_passphrase_is_typed(const QCryptoPassphrase *p)

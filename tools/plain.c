@@ -257,6 +257,7 @@ int qcrypto_cmd_plain(int argc, char **argv)
             .out = rest[2],
             .unit = p.sector_size,
             .start = start,
+            .resumable = true,
             .threads = (unsigned)nthreads,
             .doing = p.decrypt ? "decrypting" : "encrypting",
             .done = p.decrypt ? "decrypted" : "encrypted",

@@ -185,8 +185,3 @@ QCryptoBlockIO *qcrypto_storage_io(const QCryptoStorage *s)
 {
     return s->part ? s->part : s->whole;
 }
-
-int qcrypto_storage_fd(const QCryptoStorage *s)
-{
-    return s->fd;
-}

@@ -43,8 +43,6 @@ void qcrypto_storage_free(QCryptoStorage *storage);
 
 /* Lives as long as the storage. */
 QCryptoBlockIO *qcrypto_storage_io(const QCryptoStorage *storage);
-/* -1: no file */
-int qcrypto_storage_fd(const QCryptoStorage *storage);
 
 /* Is this the URI of an NBD server rather than a file's name? */
 bool qcrypto_storage_is_uri(const char *file);

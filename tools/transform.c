@@ -41,7 +41,7 @@ typedef struct Job {
     bool out_stream;
     bool in_place;
     bool size_known;
-    uint64_t size; /* offset of the end, where it is known */
+    uint64_t size;           /* offset of the end, where it is known */
     QCryptoNewFile new_file; /* its temp is NULL: out is none */
 
     GMutex input; /* in_stream: held by who reads */
@@ -226,6 +226,13 @@ static int take_from_stream(Job *job, uint8_t *buf, uint64_t *offset,
     }
     if (read_all(job, *offset, buf, QCRYPTO_TRANSFORM_CHUNK, len, errp) < 0) {
         return -1;
+    }
+    /* not taken yet: the place it would go to stays as it is */
+    if (job->t->write && *len > job->t->room - *offset) {
+        return qcrypto_error(errp, QCRYPTO_ERROR_INVALID_ARGUMENT,
+                             "'%s' has room for %" PRIu64
+                             " bytes, and there are more",
+                             job->t->out, job->t->room);
     }
     g_mutex_lock(&job->lock);
     job->next += *len;
@@ -429,14 +436,6 @@ static int open_input(Job *job, struct stat *st, GError **errp)
     return 0;
 }
 
-static bool same_file(const struct stat *a, const struct stat *b)
-{
-    if (S_ISBLK(a->st_mode) && S_ISBLK(b->st_mode)) {
-        return a->st_rdev == b->st_rdev; /* two nodes of one device */
-    }
-    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
-}
-
 /*
  * Disk space for the whole length, now rather than half way.  File systems
  * that cannot say are taken at their word later, by write.
@@ -572,7 +571,7 @@ static int open_output(Job *job, const struct stat *in, GError **errp)
         }
     } else if (S_ISDIR(st.st_mode)) {
         return io_error(errp, "write", name, EISDIR);
-    } else if (job->in >= 0 && job->size_known && same_file(in, &st)) {
+    } else if (job->in >= 0 && job->size_known && qcrypto_same_file(in, &st)) {
         return open_in_place(job, &st, errp);
     } else if (S_ISREG(st.st_mode)) {
         if (open_new_file(job, &st, errp) < 0) {
@@ -651,9 +650,10 @@ static void tell_state(Job *job)
                 s, ", mixed up to byte %" PRIu64 " and unchanged from there",
                 job->next);
         } else {
-            g_string_append_printf(
-                s, " and unchanged from there (--resume-at %" PRIu64 ")",
-                whole);
+            g_string_append(s, " and unchanged from there");
+            if (job->size_known && t->resumable) {
+                g_string_append_printf(s, " (--resume-at %" PRIu64 ")", whole);
+            }
         }
     }
     g_free(job->error->message);
