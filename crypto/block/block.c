@@ -295,7 +295,9 @@ QCryptoBlock *qcrypto_block_alloc(QCryptoBlockFormat format, QCryptoBlockIO *io,
     b->io = io;
     b->header = header ? header : io;
     b->slot = -1;
-    g_mutex_init(&b->partial);
+    for (size_t i = 0; i < G_N_ELEMENTS(b->regions); i++) {
+        g_rw_lock_init(&b->regions[i]);
+    }
     return b;
 }
 
@@ -305,7 +307,9 @@ void qcrypto_block_free(QCryptoBlock *b)
         lock_volume(b);
         qcrypto_luks_free(b->luks);
         qcrypto_secret_free(b->volume_key);
-        g_mutex_clear(&b->partial);
+        for (size_t i = 0; i < G_N_ELEMENTS(b->regions); i++) {
+            g_rw_lock_clear(&b->regions[i]);
+        }
         g_free(b);
     }
 }

@@ -20,6 +20,8 @@
 #define QCRYPTO_QCOW_KEY    16
 #define QCRYPTO_QCOW_SECTOR 512
 
+#define QCRYPTO_BLOCK_REGIONS 16
+
 typedef struct QCryptoBlockRun {
     uint64_t start, size; /* in the payload */
     uint64_t offset;      /* in the storage */
@@ -46,7 +48,12 @@ struct QCryptoBlock {
     QCryptoBlockRun *runs;
     size_t nruns;                /* 0: not unlocked */
     GPtrArray *ciphers, *ivgens; /* owned */
-    GMutex partial;              /* held while a partial sector is changed */
+    /*
+     * Of the payload, a MiB each, in turn.  Who changes a part of a sector has
+     * the region for himself; who writes sectors, or reads a part of one,
+     * shares it.
+     */
+    GRWLock regions[QCRYPTO_BLOCK_REGIONS];
 };
 
 /*

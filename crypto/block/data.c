@@ -2,8 +2,13 @@
  * The data of an open volume
  *
  * A request is checked whole, then cut at the borders of runs; nearly every
- * volume has one run, and then a request is one sector call.  Nothing is
- * locked but writes of parts of sectors, which read what they keep.
+ * volume has one run, and then a request is one sector call.
+ *
+ * Reading sectors locks nothing.  A write of a part of a sector reads what it
+ * keeps and puts it back, so nobody may write there in between; and who reads
+ * a part of a sector must not find the others half written, although its
+ * bytes do not change: their ciphertext does.  Both are kept away by locks of
+ * regions.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -184,6 +189,34 @@ static uint64_t in_storage(const QCryptoBlockRun *run, uint64_t offset)
     return run->offset + (offset - run->start);
 }
 
+/* Sectors are smaller than a region and do not lie across a border. */
+static size_t region_of(uint64_t offset)
+{
+    return offset / CHUNK % QCRYPTO_BLOCK_REGIONS;
+}
+
+/* A piece is no longer than a region: it lies in two at most. */
+static void share_regions(QCryptoBlock *b, uint64_t offset, size_t n)
+{
+    const size_t first = region_of(offset), last = region_of(offset + n - 1);
+
+    /* everybody in this order */
+    g_rw_lock_reader_lock(&b->regions[MIN(first, last)]);
+    if (first != last) {
+        g_rw_lock_reader_lock(&b->regions[MAX(first, last)]);
+    }
+}
+
+static void unshare_regions(QCryptoBlock *b, uint64_t offset, size_t n)
+{
+    const size_t first = region_of(offset), last = region_of(offset + n - 1);
+
+    g_rw_lock_reader_unlock(&b->regions[first]);
+    if (first != last) {
+        g_rw_lock_reader_unlock(&b->regions[last]);
+    }
+}
+
 static int read_sectors(QCryptoBlock *b, const QCryptoBlockRun *run,
                         uint64_t offset, uint8_t *buf, size_t n, GError **errp)
 {
@@ -237,7 +270,9 @@ static int read_piece(QCryptoBlock *b, const QCryptoBlockRun *run,
     if (is_whole(run, offset, n)) {
         return read_sectors(b, run, offset, buf, n, errp);
     }
+    share_regions(b, offset, n);
     ret = read_sectors(b, run, offset - before, sector, run->sector_size, errp);
+    unshare_regions(b, offset, n);
     if (ret == 0) {
         memcpy(buf, sector + before, n);
     }
@@ -274,21 +309,32 @@ int qcrypto_block_pread(QCryptoBlock *b, uint64_t offset, uint8_t *buf,
     return 0;
 }
 
+static int write_whole(QCryptoBlock *b, const QCryptoBlockRun *run,
+                       uint64_t offset, const uint8_t *buf, uint8_t *bounce,
+                       size_t n, GError **errp)
+{
+    share_regions(b, offset, n);
+    const int ret = write_sectors(b, run, offset, buf, bounce, n, errp);
+    unshare_regions(b, offset, n);
+    return ret;
+}
+
 static int write_part(QCryptoBlock *b, const QCryptoBlockRun *run,
                       uint64_t offset, const uint8_t *buf, size_t n,
                       size_t before, GError **errp)
 {
     uint8_t sector[MAX_SECTOR];
+    GRWLock *region = &b->regions[region_of(offset)];
     int ret;
 
-    g_mutex_lock(&b->partial);
+    g_rw_lock_writer_lock(region);
     ret = read_sectors(b, run, offset - before, sector, run->sector_size, errp);
     if (ret == 0) {
         memcpy(sector + before, buf, n);
         ret = write_sectors(b, run, offset - before, sector, sector,
                             run->sector_size, errp);
     }
-    g_mutex_unlock(&b->partial);
+    g_rw_lock_writer_unlock(region);
     qcrypto_wipe(sector, sizeof(sector));
     return ret;
 }
@@ -316,7 +362,7 @@ int qcrypto_block_pwrite(QCryptoBlock *b, uint64_t offset, const uint8_t *buf,
         const size_t n = next_piece(run, offset, len, &before);
 
         ret = is_whole(run, offset, n)
-                  ? write_sectors(b, run, offset, buf, bounce, n, errp)
+                  ? write_whole(b, run, offset, buf, bounce, n, errp)
                   : write_part(b, run, offset, buf, n, before, errp);
         offset += n;
         buf += n;

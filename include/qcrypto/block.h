@@ -215,8 +215,9 @@ QCRYPTO_API int qcrypto_block_decrypt_to(QCryptoBlock *block, uint64_t offset,
 
 /*
  * Read and decrypt; encrypt and write.  Any offset and length within the
- * payload: partial sectors are read, changed and written back, one such
- * write at a time.  A failed _pread leaves zeros in buf.
+ * payload: partial sectors are read, changed and written back, which other
+ * requests do not notice: those for other bytes, and writes of whole sectors
+ * for the same ones too.  A failed _pread leaves zeros in buf.
  */
 QCRYPTO_API int qcrypto_block_pread(QCryptoBlock *block, uint64_t offset,
                                     uint8_t *buf, size_t len, GError **errp);

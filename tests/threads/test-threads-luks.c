@@ -3,7 +3,7 @@
  *
  * Eight threads write pieces that meet inside sectors, read them, and work on
  * buffers, all through one object; what comes of it is what one thread alone
- * gives.
+ * gives.  Requests that meet inside a sector are made to meet there.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -133,6 +133,166 @@ static void test_volume(gconstpointer name)
     qcrypto_block_io_free(io);
 }
 
+/*
+ * A write of a part of a sector, and while it is under way another request in
+ * that sector: storage that stands still half way gives it the time to do
+ * harm, if it can.
+ */
+
+#define HARM_US (200 * 1000)
+
+typedef struct Meeting {
+    QCryptoBlockIO *disk;
+    QCryptoBlock *block;
+    GThread *other;
+    gint done; /* the other one; atomic */
+    gpointer (*func)(gpointer meeting);
+    bool in_read;
+    gint met; /* nobody else waits; atomic */
+    uint8_t buf[4096];
+    size_t offset, len;
+} Meeting;
+
+static void meet(Meeting *m)
+{
+    const gint64 end = g_get_monotonic_time() + HARM_US;
+
+    if (m->func && g_atomic_int_compare_and_exchange(&m->met, 0, 1)) {
+        m->other = g_thread_new("other", m->func, m);
+        while (!g_atomic_int_get(&m->done) && g_get_monotonic_time() < end) {
+            g_usleep(1000);
+        }
+    }
+}
+
+static int slow_read(QCryptoBlock *b, uint64_t offset, uint8_t *buf, size_t n,
+                     void *opaque, GError **errp)
+{
+    Meeting *m = opaque;
+    const int ret = m->disk->read(b, offset, buf, n, m->disk->opaque, errp);
+
+    if (m->in_read) {
+        meet(m);
+    }
+    return ret;
+}
+
+/* The second half of it is there some time after the first one. */
+static int slow_write(QCryptoBlock *b, uint64_t offset, const uint8_t *buf,
+                      size_t n, void *opaque, GError **errp)
+{
+    Meeting *m = opaque;
+
+    if (m->in_read || !m->func || g_atomic_int_get(&m->met)) {
+        return m->disk->write(b, offset, buf, n, m->disk->opaque, errp);
+    }
+    if (m->disk->write(b, offset, buf, n / 2, m->disk->opaque, errp) < 0) {
+        return -1;
+    }
+    meet(m);
+    return m->disk->write(b, offset + n / 2, buf + n / 2, n - n / 2,
+                          m->disk->opaque, errp);
+}
+
+static int size_of(QCryptoBlock *b, uint64_t *size, void *opaque, GError **errp)
+{
+    const Meeting *m = opaque;
+
+    return m->disk->get_size(b, size, m->disk->opaque, errp);
+}
+
+static gpointer write_other(gpointer opaque)
+{
+    Meeting *m = opaque;
+    g_autoptr(GError) err = NULL;
+
+    qcrypto_block_pwrite(m->block, m->offset, m->buf, m->len, &err);
+    g_assert_no_error(err);
+    g_atomic_int_set(&m->done, 1);
+    return NULL;
+}
+
+static gpointer read_other(gpointer opaque)
+{
+    Meeting *m = opaque;
+    g_autoptr(GError) err = NULL;
+
+    qcrypto_block_pread(m->block, m->offset, m->buf, m->len, &err);
+    g_assert_no_error(err);
+    g_atomic_int_set(&m->done, 1);
+    return NULL;
+}
+
+/* "one" into a sector of zeros, while func has its request */
+static void change_part(Meeting *m, gpointer (*func)(gpointer), bool in_read,
+                        uint8_t sector[512])
+{
+    static const uint8_t zeros[1024];
+    g_autoptr(GError) err = NULL;
+
+    m->func = NULL;
+    qcrypto_block_pwrite(m->block, 0, zeros, sizeof(zeros), &err);
+    g_assert_no_error(err);
+    m->in_read = in_read;
+    m->done = m->met = 0;
+    m->func = func;
+    qcrypto_block_pwrite(m->block, 100, (const uint8_t *)"one", 3, &err);
+    g_assert_no_error(err);
+    g_assert_nonnull(m->other);
+    g_thread_join(g_steal_pointer(&m->other));
+    qcrypto_block_pread(m->block, 0, sector, 512, &err);
+    g_assert_no_error(err);
+}
+
+static void test_meeting(void)
+{
+    /* in CBC mode a changed byte changes what is behind it */
+    const LuksVolume *v = luks_volume("l1-aes256-cbc-essiv-sha256");
+    size_t len;
+    g_autofree uint8_t *image = luks_load(v, &len);
+    g_autoptr(QCryptoSecret) secret = luks_secret(v->secrets[0].bytes);
+    const QCryptoBlockOpenOptions o = {.passphrase = secret};
+    g_autoptr(GError) err = NULL;
+    Meeting m = {.disk = luks_memory_io(image, len, len)};
+    QCryptoBlockIO io = {
+        .read = slow_read,
+        .write = slow_write,
+        .get_size = size_of,
+        .opaque = &m,
+    };
+    uint8_t sector[512], want[512] = {0};
+
+    m.block = qcrypto_block_open(&o, &io, 0, &err);
+    g_assert_no_error(err);
+
+    /* the rest of the sector reads as it is, at the half too */
+    m.offset = 200;
+    m.len = 200;
+    memset(m.buf, 1, m.len);
+    change_part(&m, read_other, false, sector);
+    g_assert_cmpmem(m.buf, m.len, want, m.len);
+    memcpy(want + 100, "one", 3);
+    g_assert_cmpmem(sector, 512, want, 512);
+
+    /* a part of its own is not lost */
+    m.offset = 300;
+    memset(m.buf, 2, m.len);
+    change_part(&m, write_other, true, sector);
+    memset(want + 300, 2, m.len);
+    g_assert_cmpmem(sector, 512, want, 512);
+
+    /* nor are whole sectors: they come after it */
+    m.offset = 0;
+    m.len = 1024;
+    memset(m.buf, 3, m.len);
+    memset(want, 3, sizeof(want));
+    change_part(&m, write_other, true, sector);
+    g_assert_cmpmem(sector, 512, want, 512);
+
+    qcrypto_block_free(m.block);
+    qcrypto_block_io_free(m.disk);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -140,5 +300,6 @@ int main(int argc, char **argv)
                          "l1-aes256-xts-plain64-sha512", test_volume);
     g_test_add_data_func("/threads/luks/cbc-essiv",
                          "l1-aes256-cbc-essiv-sha256", test_volume);
+    g_test_add_func("/threads/luks/meeting", test_meeting);
     return g_test_run();
 }
