@@ -915,36 +915,6 @@ int qcrypto_block_set_priority(QCryptoBlock *block, unsigned slot, int priority,
 
 /* ---- QEMU's shape of the same ---- */
 
-/* The slots that a passphrase opens, of those in the mask. */
-static int find_opened(Change *c, const QCryptoSecret *passphrase,
-                       uint32_t mask, uint32_t *opened, GError **errp)
-{
-    uint8_t key[QCRYPTO_LUKS_KEY_MAX];
-    size_t npass;
-    const uint8_t *pass = qcrypto_secret_get(passphrase, &npass);
-
-    *opened = 0;
-    for (unsigned i = 0; i < c->block->luks->max_slots; i++) {
-        g_autoptr(GError) why = NULL;
-
-        if (!(mask >> i & 1)) {
-            continue;
-        }
-        if (qcrypto_luks_slot_unlock(c->block->luks, c->io, i, pass, npass, key,
-                                     &why) == 0) {
-            qcrypto_wipe(key, sizeof(key));
-            *opened |= UINT32_C(1) << i;
-        } else if (!g_error_matches(why, QCRYPTO_ERROR,
-                                    QCRYPTO_ERROR_WRONG_PASSPHRASE)) {
-            g_propagate_error(errp, g_steal_pointer(&why));
-            return -1;
-        }
-    }
-    return *opened ? 0
-                   : qcrypto_error(errp, QCRYPTO_ERROR_WRONG_PASSPHRASE,
-                                   "the passphrase opens no such key slot");
-}
-
 static int erase(Change *c, const QCryptoBlockAmendOptions *o, bool force,
                  GError **errp)
 {
@@ -968,8 +938,9 @@ static int erase(Change *c, const QCryptoBlockAmendOptions *o, bool force,
         going = UINT32_C(1) << o->slot;
     }
     if (o->old_passphrase &&
-        find_opened(c, o->old_passphrase, o->use_slot ? going : openers(luks),
-                    &going, errp) < 0) {
+        qcrypto_luks_opened_slots(luks, c->io, o->old_passphrase,
+                                  o->use_slot ? going : openers(luks), &going,
+                                  errp) < 0) {
         return -1;
     }
     return remove_slots(c, going, force, errp);

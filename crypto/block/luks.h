@@ -209,6 +209,14 @@ int qcrypto_luks_slot_unlock(const QCryptoLuks *luks, QCryptoBlockIO *io,
 int qcrypto_luks_unlock(const QCryptoLuks *luks, QCryptoBlockIO *header,
                         const QCryptoBlockOpenOptions *options, uint8_t *key,
                         size_t *nkey, int *slot, GError **errp);
+/*
+ * The slots that a passphrase opens, of those in the mask, within the limits
+ * of unlocking for all of them together; WRONG_PASSPHRASE: none.  What can
+ * not be tried is an error, since it may be one of them.
+ */
+int qcrypto_luks_opened_slots(const QCryptoLuks *luks, QCryptoBlockIO *header,
+                              const QCryptoSecret *passphrase, uint32_t mask,
+                              uint32_t *opened, GError **errp);
 /* UNSUPPORTED when this build lacks what all slots, or the data, need. */
 int qcrypto_luks_check_features(const QCryptoLuks *luks, GError **errp);
 /* The digest of the key that the segments are under, or NULL. */

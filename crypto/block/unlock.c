@@ -30,8 +30,11 @@
 /* no machine is slower than this, in block iterations and KiB a millisecond */
 #define SLOWEST_PBKDF2 5
 #define SLOWEST_ARGON2 10
-/* memory of a sample of Argon2, beyond which time is in proportion */
-#define SAMPLE_KIB 16384
+/* memory and lanes of a sample of Argon2, beyond which time is in proportion */
+#define SAMPLE_KIB   16384
+#define SAMPLE_LANES 256
+/* Argon2 takes 8 KiB a lane or more */
+#define LANE_KIB 8
 
 typedef struct Budget {
     uint64_t limit_ms;
@@ -178,21 +181,34 @@ static int pbkdf2_work(uint64_t cost, void *opaque, GError **errp)
 
 typedef struct Argon2Sample {
     QCryptoArgon2Algo alg;
-    const QCryptoLuksKdf *kdf;
+    uint32_t lanes, least_kib, most_kib;
 } Argon2Sample;
+
+/* As many lanes as a sample may have, each with the memory of the real ones. */
+static Argon2Sample argon2_sample(QCryptoArgon2Algo alg,
+                                  const QCryptoLuksKdf *kdf)
+{
+    const uint32_t lanes = MIN(kdf->lanes, SAMPLE_LANES);
+    const uint64_t share = (uint64_t)kdf->memory_kib * lanes / kdf->lanes;
+
+    return (Argon2Sample){
+        .alg = alg,
+        .lanes = lanes,
+        .least_kib = LANE_KIB * lanes,
+        .most_kib = (uint32_t)CLAMP(share, LANE_KIB * lanes, SAMPLE_KIB),
+    };
+}
 
 /* amount: KiB times passes */
 static int argon2_work(uint64_t amount, void *opaque, GError **errp)
 {
     static const uint8_t any[32];
     const Argon2Sample *s = opaque;
-    const uint64_t least = 8 * (uint64_t)s->kdf->lanes;
-    const uint64_t most = MAX(least, MIN(s->kdf->memory_kib, SAMPLE_KIB));
-    const uint64_t memory = CLAMP(amount, least, most);
+    const uint64_t memory = CLAMP(amount, s->least_kib, s->most_kib);
     const QCryptoArgon2Cost cost = {
         .time = (uint32_t)CLAMP(amount / memory, 1, UINT32_MAX),
         .memory_kib = (uint32_t)memory,
-        .lanes = s->kdf->lanes,
+        .lanes = s->lanes,
     };
     uint8_t out[32];
 
@@ -280,8 +296,8 @@ static int charge_argon2(Budget *b, QCryptoArgon2Algo alg,
     if (work <= b->limit_ms * SLOWEST_ARGON2) {
         return 0;
     }
-    Argon2Sample s = {alg, kdf};
-    if (predict(argon2_work, &s, 1024, work, &ms, errp) < 0) {
+    Argon2Sample s = argon2_sample(alg, kdf);
+    if (predict(argon2_work, &s, MAX(1024, s.least_kib), work, &ms, errp) < 0) {
         return -1;
     }
     g_autofree char *what =
@@ -328,6 +344,34 @@ static int try_slot(const QCryptoLuks *luks, QCryptoBlockIO *header,
         return -1;
     }
     return qcrypto_luks_slot_unlock(luks, header, slot, pass, npass, key, errp);
+}
+
+int qcrypto_luks_opened_slots(const QCryptoLuks *luks, QCryptoBlockIO *header,
+                              const QCryptoSecret *passphrase, uint32_t mask,
+                              uint32_t *opened, GError **errp)
+{
+    Budget budget = {.limit_ms = DEFAULT_LIMIT_MS};
+    uint8_t key[QCRYPTO_LUKS_KEY_MAX];
+
+    *opened = 0;
+    for (unsigned i = 0; i < luks->max_slots; i++) {
+        g_autoptr(GError) why = NULL;
+
+        if (!(mask >> i & 1)) {
+            continue;
+        }
+        if (try_slot(luks, header, i, passphrase, &budget, key, &why) == 0) {
+            qcrypto_wipe(key, sizeof(key));
+            *opened |= UINT32_C(1) << i;
+        } else if (!g_error_matches(why, QCRYPTO_ERROR,
+                                    QCRYPTO_ERROR_WRONG_PASSPHRASE)) {
+            g_propagate_error(errp, g_steal_pointer(&why));
+            return -1;
+        }
+    }
+    return *opened ? 0
+                   : qcrypto_error(errp, QCRYPTO_ERROR_WRONG_PASSPHRASE,
+                                   "the passphrase opens no such key slot");
 }
 
 static int one_slot(const QCryptoLuks *luks, QCryptoBlockIO *header,

@@ -11,6 +11,7 @@
 
 #include <fcntl.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -722,6 +723,31 @@ static void test_memory_limit(void)
                     "key slot 0: argon2id with 32 KiB and 4294967295 passes");
 }
 
+/* However many lanes a header has, a sample of its costs is small. */
+static void test_lanes(void)
+{
+    if (without_argon2()) {
+        return;
+    }
+    g_auto(LuksStore) s = store("v2-base");
+    g_autoptr(QCryptoSecret) secret =
+        luks_secret(luks_volume("v2-base")->secrets[0].bytes);
+    const QCryptoBlockOpenOptions o = {.passphrase = secret};
+    g_autoptr(GError) err = NULL;
+    struct rusage before, after;
+
+    luks2_replace(s.bytes, "\"cpus\":1", "\"cpus\":40000");
+    luks2_replace(s.bytes, "\"memory\":32", "\"memory\":320000");
+    luks2_replace(s.bytes, "\"time\":4", "\"time\":4294967295");
+    getrusage(RUSAGE_SELF, &before);
+    g_assert_null(qcrypto_block_open(&o, s.io, 0, &err));
+    getrusage(RUSAGE_SELF, &after);
+    if (!g_error_matches(err, QCRYPTO_ERROR, QCRYPTO_ERROR_OUT_OF_MEMORY)) {
+        assert_kind(err, TOO_COSTLY);
+    }
+    g_assert_cmpint(after.ru_maxrss - before.ru_maxrss, <, 100 * 1024);
+}
+
 /* Priorities decide who is tried, and in which order; 0: nobody unasked. */
 static void test_priorities(void)
 {
@@ -1301,6 +1327,7 @@ int main(int argc, char **argv)
     g_test_add_func("/luks-cases/slots/costly", test_costly_slot);
     g_test_add_func("/luks-cases/slots/costs-together", test_costs_together);
     g_test_add_func("/luks-cases/slots/memory-limit", test_memory_limit);
+    g_test_add_func("/luks-cases/slots/lanes", test_lanes);
     g_test_add_func("/luks-cases/slots/priorities", test_priorities);
     g_test_add_func("/luks-cases/slots/unbound", test_unbound);
     g_test_add_func("/luks-cases/slots/foreign", test_foreign_slot);
