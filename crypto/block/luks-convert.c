@@ -1,15 +1,25 @@
 /*
  * From one LUKS version to the other
  *
- * The payload stays where it is, and so does key material wherever it can:
- * a key area does not care at which offset it lies, and both versions take
- * any offset.  So a conversion is the write of another header, with one
- * exception.  The two copies of a LUKS2 header take 32 KiB, and in a LUKS1
- * volume the first slot's key material lies there, from 4 KiB on.  If that
- * slot is active, it moves first, and as a LUKS1 volume: its material is
- * copied to a free place (an inactive slot's, or behind the last one), the
- * LUKS1 header is written with the slot at its new place, and only then is
- * the old one overwritten.
+ * The payload stays where it is.  Key areas do not care at which offset they
+ * lie, and both versions take any offset, so that a conversion is the write
+ * of another header, once nothing is in its way:
+ *
+ *   - the two copies of a LUKS2 header take 32 KiB, and in a LUKS1 volume the
+ *     first slot's key area lies there, from 4 KiB on;
+ *   - inactive slots have places of their own in a LUKS1 header, which must
+ *     fit between the areas of the active ones.
+ *
+ * What is in the way moves first, within the version that the volume has: it
+ * is copied to a free place, the header is written with the slot there, and
+ * then the old place is overwritten.  LUKS2 areas also move to where other
+ * programs want them to be, as far as there is a free place to do it by:
+ * cryptsetup converts only what lies so.
+ *
+ * A LUKS1 header has no copy.  A slot that moves to the place of an inactive
+ * one exchanges places with it, in one write; both must be named in the same
+ * sector of 512 bytes, which is written whole or not at all (the first has
+ * slots 0 to 5).
  *
  * A write that breaks off at any byte leaves a volume that opens with every
  * passphrase it had:
@@ -18,14 +28,10 @@
  *                    primary one.  Until the bytes of the version change this
  *                    is a LUKS1 volume; from then on a LUKS2 volume whose
  *                    primary copy is damaged, until it is whole.
- *   LUKS2 to LUKS1   where key areas lie so that the inactive slots, which
- *                    have places of their own in LUKS1, do not fit between
- *                    them, they move: copied, then a LUKS2 header that has
- *                    the slot there, then the old place overwritten, one
- *                    after the other.  All of the LUKS1 header but magic and
- *                    version is written and flushed: a damaged primary copy,
- *                    the secondary one counts.  Then the first bytes; then
- *                    the secondary copy is overwritten.
+ *   LUKS2 to LUKS1   all of the LUKS1 header but magic and version is
+ *                    written and flushed: a damaged primary copy, the
+ *                    secondary one counts.  Then the first bytes; then the
+ *                    secondary copy is overwritten.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -135,7 +141,7 @@ static bool place_inactive(QCryptoLuks *luks, uint64_t end)
     return true;
 }
 
-/* ---- LUKS1 to LUKS2 ---- */
+/* ---- key areas that move ---- */
 
 static int copy_area(QCryptoBlockIO *io, uint64_t from, uint64_t to,
                      uint64_t len, GError **errp)
@@ -154,86 +160,200 @@ static int copy_area(QCryptoBlockIO *io, uint64_t from, uint64_t to,
     return ret;
 }
 
+/* Copied; then the header that names the new place; then the old one wiped.
+ * next is used up. */
+static int move_and_commit(QCryptoBlock *block, unsigned n, QCryptoLuks *next,
+                           GError **errp)
+{
+    const QCryptoLuksSlot old = block->luks->slots[n];
+    const uint64_t to = next->slots[n].area_offset;
+
+    if (copy_area(block->header, old.area_offset, to, old.area_size, errp) <
+        0) {
+        qcrypto_luks_free(next);
+        return -1;
+    }
+    return qcrypto_luks_commit(block, next, errp) < 0
+               ? -1
+               : qcrypto_luks_wipe(block->header, old.area_offset,
+                                   old.area_size, true, errp);
+}
+
+/* ---- LUKS2 areas, in order ---- */
+
+/* To a place apart from every slot's, its own included. */
+static int move_slot(QCryptoBlock *block, unsigned n, uint64_t to,
+                     GError **errp)
+{
+    const QCryptoLuksEditor *editor = qcrypto_luks_editor(2, errp);
+    QCryptoLuks *next = editor ? editor->copy(block->luks, errp) : NULL;
+    QCryptoLuksSlot slot = block->luks->slots[n];
+
+    if (!next) {
+        return -1;
+    }
+    slot.area_offset = to;
+    if (editor->put_slot(next, n, &slot, 0, errp) < 0) {
+        qcrypto_luks_free(next);
+        return -1;
+    }
+    return move_and_commit(block, n, next, errp);
+}
+
+static uint64_t stride(const QCryptoLuks *l)
+{
+    return qcrypto_luks_round_up(
+        qcrypto_luks_area_len(l->key_len, QCRYPTO_LUKS_STRIPES),
+        QCRYPTO_LUKS_ALIGN);
+}
+
+/* The active slot that lies lowest from `at` on; max_slots: none */
+static unsigned lowest(const QCryptoLuks *l, uint64_t at)
+{
+    unsigned best = l->max_slots;
+
+    for (unsigned i = 0; i < l->max_slots; i++) {
+        const QCryptoLuksSlot *s = &l->slots[i];
+
+        if (s->active && s->area_offset >= at &&
+            (best == l->max_slots ||
+             s->area_offset < l->slots[best].area_offset)) {
+            best = i;
+        }
+    }
+    return best;
+}
+
+static uint64_t areas_end(const QCryptoLuks *l)
+{
+    return l->keyslots_offset + l->keyslots_size;
+}
+
+/* To the first free place from there on; *moved tells whether there is one. */
+static int move_aside(QCryptoBlock *block, unsigned n, uint64_t from,
+                      bool *moved, GError **errp)
+{
+    const QCryptoLuks *l = block->luks;
+    const uint64_t aside = find_place(l, active_slots(l), from, areas_end(l),
+                                      l->slots[n].area_size);
+
+    *moved = aside != 0;
+    return aside ? move_slot(block, n, aside, errp) : 0;
+}
+
+/* To a place where nothing lies, unless it is slot n's own beginning. */
+static int move_down(QCryptoBlock *block, unsigned n, uint64_t to, bool *moved,
+                     GError **errp)
+{
+    const QCryptoLuksSlot *s = &block->luks->slots[n];
+    const uint64_t behind = qcrypto_luks_round_up(s->area_offset + s->area_size,
+                                                  QCRYPTO_LUKS_ALIGN);
+
+    *moved = true;
+    if (qcrypto_luks_overlap(to, s->area_size, s->area_offset, s->area_size) &&
+        move_aside(block, n, behind, moved, errp) < 0) {
+        return -1;
+    }
+    return *moved ? move_slot(block, n, to, errp) : 0;
+}
+
 /*
- * The LUKS1 header in which nothing active lies where LUKS2 has its copies,
- * and all that has to be moved for it; NULL and an error when there is no
- * room.
+ * The areas one beside the other from there on, in the order that they have.
+ * Stops where there is no room to move one: they may lie anywhere.
  */
-static QCryptoLuks *make_way(const QCryptoBlock *block, uint64_t end,
-                             GError **errp)
+static int tidy(QCryptoBlock *block, uint64_t to, GError **errp)
 {
-    QCryptoLuks *next = qcrypto_luks1_editor.copy(block->luks, errp);
+    bool moved = true;
+    unsigned n;
 
-    for (unsigned i = 0; i < QCRYPTO_LUKS1_SLOTS; i++) {
-        QCryptoLuksSlot *s = &next->slots[i];
-
-        if (!s->active || s->area_offset >= LUKS2_COPIES) {
-            continue;
+    while (moved && (n = lowest(block->luks, 0)) < block->luks->max_slots &&
+           block->luks->slots[n].area_offset < to) {
+        if (move_aside(block, n, to, &moved, errp) < 0) {
+            return -1;
         }
-        /* a free place, clear of the old ones too: they must live on for a
-         * moment */
-        s->area_offset = find_place(block->luks, active_slots(block->luks),
-                                    LUKS2_COPIES, end, s->area_size);
-        if (s->area_offset &&
-            find_place(next, active_slots(next) & ~(UINT32_C(1) << i),
-                       s->area_offset, end, s->area_size) == s->area_offset) {
-            continue;
+    }
+    while (moved && (n = lowest(block->luks, to)) < block->luks->max_slots) {
+        if (block->luks->slots[n].area_offset != to &&
+            move_down(block, n, to, &moved, errp) < 0) {
+            return -1;
         }
-        obstacle(
-            errp, 2,
-            "its header needs the first 32 KiB, where the key area of slot "
-            "%u lies, and there is no free place of %" U64
-            " bytes to move it to; removing a key slot makes one",
-            i, s->area_size);
-        qcrypto_luks_free(next);
-        return NULL;
+        to += qcrypto_luks_round_up(block->luks->slots[n].area_size,
+                                    QCRYPTO_LUKS_ALIGN);
     }
-    if (!place_inactive(next, end)) {
-        obstacle(errp, 2, "there is no room to move a key area");
-        qcrypto_luks_free(next);
-        return NULL;
-    }
-    return next;
+    return 0;
 }
 
-/* Areas that moved, and then the LUKS1 header that says so. */
-static int move_away(QCryptoBlock *block, QCryptoLuks *next, GError **errp)
+/* ---- LUKS1 to LUKS2 ---- */
+
+/* The 512-byte sector that names a slot's place */
+static unsigned sector_of(unsigned slot)
 {
-    bool moved = false;
-
-    for (unsigned i = 0; i < QCRYPTO_LUKS1_SLOTS; i++) {
-        const QCryptoLuksSlot *old = &block->luks->slots[i];
-
-        if (old->active && old->area_offset != next->slots[i].area_offset) {
-            if (copy_area(block->header, old->area_offset,
-                          next->slots[i].area_offset, old->area_size,
-                          errp) < 0) {
-                qcrypto_luks_free(next);
-                return -1;
-            }
-            moved = true;
-        }
-    }
-    if (!moved) {
-        qcrypto_luks_free(next);
-        return 0;
-    }
-    return qcrypto_luks_commit(block, next, errp);
+    return (QCRYPTO_LUKS1_AT_SLOTS + slot * QCRYPTO_LUKS1_SLOT_LEN +
+            QCRYPTO_LUKS1_AT_SLOT_AREA) /
+           QCRYPTO_LUKS1_SECTOR;
 }
 
-/* Where the key area that had to move ended; 0: none. */
-static uint64_t moved_end(const QCryptoLuks *old, const QCryptoLuks *next)
+/*
+ * Slot n of a LUKS1 header to the place of another one, inactive, that takes
+ * its own instead.  False when that can not be.
+ */
+static bool exchange(QCryptoLuks *l, unsigned n, unsigned other)
 {
-    uint64_t end = 0;
+    QCryptoLuksSlot *a = &l->slots[n], *b = &l->slots[other];
 
-    for (unsigned i = 0; i < QCRYPTO_LUKS1_SLOTS; i++) {
-        const QCryptoLuksSlot *s = &old->slots[i];
-
-        if (s->active && s->area_offset != next->slots[i].area_offset) {
-            end = MAX(end, s->area_offset + s->area_size);
-        }
+    if (b->active || b->area_offset < LUKS2_COPIES ||
+        sector_of(n) != sector_of(other)) {
+        return false;
     }
-    return end;
+    /* all areas of a LUKS1 volume have the same size */
+    const uint64_t at = a->area_offset;
+    a->area_offset = b->area_offset;
+    b->area_offset = at;
+    return true;
+}
+
+/* Slot n to where nothing is, not even an inactive slot. */
+static bool move_to_unused(QCryptoLuks *l, unsigned n, uint64_t end)
+{
+    const uint64_t to = find_place(l, (UINT32_C(1) << QCRYPTO_LUKS1_SLOTS) - 1,
+                                   LUKS2_COPIES, end, l->slots[n].area_size);
+
+    if (to) {
+        l->slots[n].area_offset = to;
+        l->header_size = MAX(l->header_size, to + l->slots[n].area_size);
+    }
+    return to != 0;
+}
+
+/*
+ * The active slot that lies where LUKS2 has its copies goes elsewhere in
+ * *next, a copy of luks; max_slots: there is none; -1: there is no room.
+ * LUKS1 areas are longer than what is in the way (32 KiB less 4): of usual
+ * ones there is one.
+ */
+static int make_way(const QCryptoLuks *luks, QCryptoLuks *next, uint64_t end,
+                    GError **errp)
+{
+    const unsigned n = lowest(luks, 0);
+    bool done;
+
+    if (n == luks->max_slots || luks->slots[n].area_offset >= LUKS2_COPIES) {
+        return (int)luks->max_slots;
+    }
+    done = move_to_unused(next, n, end);
+    for (unsigned i = 0; i < QCRYPTO_LUKS1_SLOTS && !done; i++) {
+        done = exchange(next, n, i);
+    }
+    if (!done) {
+        return obstacle(errp, 2,
+                        "its header needs the first 32 KiB, where the key area "
+                        "of slot %u lies, and there is no free place of %" U64
+                        " bytes to move it to; removing one of the key slots "
+                        "%s makes one",
+                        n, luks->slots[n].area_size,
+                        sector_of(n) == 0 ? "0 to 5" : "6 and 7");
+    }
+    return (int)n;
 }
 
 /* The same volume in LUKS2, with its key areas where they are. */
@@ -272,12 +392,37 @@ static QCryptoLuks *as_luks2(const QCryptoLuks *luks, uint64_t end,
     return l;
 }
 
-static int to_luks2(QCryptoBlock *block, GError **errp)
+static int move_and_replace(QCryptoBlock *block, uint64_t end, GError **errp)
 {
     const QCryptoLuksEditor *editor = qcrypto_luks_editor(2, errp);
+    QCryptoLuks *way = qcrypto_luks1_editor.copy(block->luks, errp);
+    const int n = make_way(block->luks, way, end, errp);
+    /* all of it is tried before anything moves */
+    QCryptoLuks *next = n < 0 ? NULL : as_luks2(way, end, errp);
+
+    if (!next || n == QCRYPTO_LUKS1_SLOTS) {
+        qcrypto_luks_free(way);
+    }
+    if (!next) {
+        return -1;
+    }
+    if ((n < QCRYPTO_LUKS1_SLOTS &&
+         move_and_commit(block, (unsigned)n, way, errp) < 0) ||
+        editor->replace(next, block->header, errp) < 0) {
+        qcrypto_luks_free(next);
+        return -1;
+    }
+    qcrypto_luks_free(block->luks);
+    block->luks = next;
+    block->format = QCRYPTO_BLOCK_FORMAT_LUKS2;
+    return tidy(block, next->keyslots_offset, errp);
+}
+
+static int to_luks2(QCryptoBlock *block, GError **errp)
+{
     uint64_t end;
 
-    if (!editor || header_limit(block, &end, errp) < 0) {
+    if (!qcrypto_luks_editor(2, errp) || header_limit(block, &end, errp) < 0) {
         return -1;
     }
     /* JSON has numbers of 31 bits, as cryptsetup reads it */
@@ -298,30 +443,7 @@ static int to_luks2(QCryptoBlock *block, GError **errp)
     if (end < LUKS2_COPIES + QCRYPTO_LUKS_ALIGN) {
         return obstacle(errp, 2, "the payload begins at %" U64, end);
     }
-    QCryptoLuks *way = make_way(block, end, errp);
-    if (!way) {
-        return -1;
-    }
-    /* all of it is tried before anything moves */
-    QCryptoLuks *next = as_luks2(way, end, errp);
-    if (!next) {
-        qcrypto_luks_free(way);
-        return -1;
-    }
-    const uint64_t wiped = moved_end(block->luks, way);
-    if (move_away(block, way, errp) < 0 ||
-        editor->replace(next, block->header, errp) < 0) {
-        qcrypto_luks_free(next);
-        return -1;
-    }
-    qcrypto_luks_free(block->luks);
-    block->luks = next;
-    block->format = QCRYPTO_BLOCK_FORMAT_LUKS2;
-    /* what the copies have not overwritten */
-    return wiped > LUKS2_COPIES
-               ? qcrypto_luks_wipe(block->header, LUKS2_COPIES,
-                                   wiped - LUKS2_COPIES, true, errp)
-               : 0;
+    return move_and_replace(block, end, errp);
 }
 
 /* ---- LUKS2 to LUKS1 ---- */
@@ -488,89 +610,6 @@ static QCryptoLuks *as_luks1(const QCryptoLuks *l, uint64_t end, GError **errp)
     return NULL;
 }
 
-/* A LUKS2 slot's material to a free place. */
-static int move_slot(QCryptoBlock *block, unsigned n, uint64_t to,
-                     GError **errp)
-{
-    const QCryptoLuksEditor *editor = qcrypto_luks_editor(2, errp);
-    QCryptoLuksSlot slot = block->luks->slots[n];
-    const uint64_t from = slot.area_offset;
-
-    if (copy_area(block->header, from, to, slot.area_size, errp) < 0) {
-        return -1;
-    }
-    slot.area_offset = to;
-    QCryptoLuks *next = editor->copy(block->luks, errp);
-    if (!next) {
-        return -1;
-    }
-    if (editor->put_slot(next, n, &slot, 0, errp) < 0) {
-        qcrypto_luks_free(next);
-        return -1;
-    }
-    return qcrypto_luks_commit(block, next, errp) < 0
-               ? -1
-               : qcrypto_luks_wipe(block->header, from, slot.area_size, true,
-                                   errp);
-}
-
-/* The active slot that lies highest below `limit`; max_slots: none. */
-static unsigned highest_below(const QCryptoLuks *l, uint64_t limit)
-{
-    unsigned best = l->max_slots;
-
-    for (unsigned i = 0; i < l->max_slots; i++) {
-        if (l->slots[i].active && l->slots[i].area_offset < limit &&
-            (best == l->max_slots ||
-             l->slots[i].area_offset > l->slots[best].area_offset)) {
-            best = i;
-        }
-    }
-    return best;
-}
-
-/*
- * All key areas to the end of their room, one beside the other: what is free
- * before them is one piece then.
- */
-static int pack(QCryptoBlock *block, GError **errp)
-{
-    const uint64_t end =
-        block->luks->keyslots_offset + block->luks->keyslots_size;
-    uint64_t limit = end / QCRYPTO_LUKS_ALIGN * QCRYPTO_LUKS_ALIGN;
-    unsigned n;
-
-    while ((n = highest_below(block->luks, limit)) < block->luks->max_slots) {
-        const QCryptoLuksSlot *s = &block->luks->slots[n];
-        const uint64_t size = s->area_size;
-        const uint64_t to = limit - size;
-
-        if (to != s->area_offset &&
-            qcrypto_luks_overlap(to, size, s->area_offset, size)) {
-            /* onto itself: by way of another place */
-            const uint64_t aside =
-                find_place(block->luks, active_slots(block->luks),
-                           block->luks->keyslots_offset, end, size);
-
-            if (!aside) {
-                return obstacle(
-                    errp, 1,
-                    "its key areas lie so that there is no room for "
-                    "those of inactive slots, nor to move them");
-            }
-            if (move_slot(block, n, aside, errp) < 0) {
-                return -1;
-            }
-        }
-        if (to != block->luks->slots[n].area_offset &&
-            move_slot(block, n, to, errp) < 0) {
-            return -1;
-        }
-        limit = to;
-    }
-    return 0;
-}
-
 static int to_luks1(QCryptoBlock *block, GError **errp)
 {
     const uint64_t copies = 2 * block->luks->header_size;
@@ -594,19 +633,23 @@ static int to_luks1(QCryptoBlock *block, GError **errp)
                         " bytes, there are %" U64,
                         need, end);
     }
-    QCryptoLuks *next = as_luks1(block->luks, end, &why);
-    if (!next && !why) {
-        if (pack(block, errp) < 0) {
-            return -1;
-        }
-        next = as_luks1(block->luks, end, &why);
+    /* to the places of LUKS1 slots, as far as LUKS2 gives them to areas */
+    if (tidy(block,
+             LUKS1_AREAS + qcrypto_luks_round_up(block->luks->keyslots_offset -
+                                                     LUKS1_AREAS,
+                                                 stride(block->luks)),
+             errp) < 0) {
+        return -1;
     }
+    QCryptoLuks *next = as_luks1(block->luks, end, &why);
     if (!next) {
         if (why) {
             g_propagate_error(errp, g_steal_pointer(&why));
             return -1;
         }
-        return obstacle(errp, 1, "there is no room for 8 key areas");
+        return obstacle(errp, 1,
+                        "its key areas lie so that there is no room for "
+                        "those of the inactive slots");
     }
     if (qcrypto_luks1_editor.replace(next, block->header, errp) < 0) {
         qcrypto_luks_free(next);

@@ -44,7 +44,7 @@ QCryptoBlock *volume_create(Storage *s, QCryptoBlockFormat format,
         .key_len = 16,
         .sector_size = 512,
         /* 8 areas of 16 * 4000 bytes, rounded up to 4096 */
-        .payload_offset = 4096 + 8 * 65536,
+        .payload_offset = 32768 + 8 * 65536,
         .slot = volume_quick_slot(),
     };
     QCryptoBlock *block = qcrypto_block_create(&o, &s->io, &err);

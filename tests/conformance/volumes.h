@@ -24,7 +24,7 @@ QCryptoBlockSlotOptions volume_quick_slot(void);
 
 /*
  * A new volume with AES-128 and its key kept, whose header is as small as
- * can be: LUKS2 has room for 7 key areas, LUKS1 for its 8.  Fails the test
+ * can be and still be converted: LUKS2 too has room for 8 key areas.  Fails the test
  * when it can not be made.
  */
 QCryptoBlock *volume_create(Storage *s, QCryptoBlockFormat format,

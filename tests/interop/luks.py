@@ -131,9 +131,9 @@ def qemu_volume(name, size):
     raise AssertionError(done.stderr.decode())
 
 
-def qemu_read(name, out="qemu.raw"):
+def qemu_read(name, out="qemu.raw", passphrase=PASS):
     """The payload, by qemu-img"""
-    peer("qemu-img", "convert", *qemu_secret(), "--image-opts",
+    peer("qemu-img", "convert", *qemu_secret(passphrase), "--image-opts",
          qemu_options(name), "-O", "raw", out)
     return get(out)
 

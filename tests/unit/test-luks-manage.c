@@ -145,8 +145,7 @@ static void test_full(void)
     {
         g_autoptr(Storage) s = storage_new(VOLUME_STORAGE);
         g_autoptr(QCryptoBlock) b = volume_create(s, *f, "0");
-        /* the LUKS2 volume has room for 7 */
-        const unsigned n = *f == LUKS1 ? 8 : 7;
+        const unsigned n = 8;
 
         for (unsigned i = 1; i < n; i++) {
             const char text[2] = {(char)('0' + i), '\0'};
@@ -449,7 +448,7 @@ static void test_backup(void)
         backup->max_size = VOLUME_STORAGE;
         assert_works(qcrypto_block_backup_header(&s->io, &backup->io, errp));
         g_assert_cmpuint(backup->size % 4096, ==, 0);
-        g_assert_cmpuint(backup->size, <=, 4096 + 8 * 65536);
+        g_assert_cmpuint(backup->size, <=, 32768 + 8 * 65536);
         g_autoptr(Storage) kept = storage_copy(backup);
 
         /* a detached header */
@@ -899,6 +898,24 @@ static void check_model(Storage *s, char *const *model, unsigned n)
     g_assert_cmpint(volume_opens(s, "never one"), ==, -1);
 }
 
+/* It works, unless it can not: see luks-convert.c about slots 0 to 5. */
+static void convert_or_not(QCryptoBlock *b, char *const *model)
+{
+    unsigned low = 0;
+
+    while (low < 6 && model[low]) {
+        low++;
+    }
+    if (qcrypto_block_get_format(b) == LUKS2) {
+        assert_works(qcrypto_block_convert(b, LUKS1, errp));
+    } else if (low < 6) {
+        assert_works(qcrypto_block_convert(b, LUKS2, errp));
+    } else {
+        assert_refused(qcrypto_block_convert(b, LUKS2, errp), UNSUPPORTED,
+                       "slots 0 to 5");
+    }
+}
+
 static void run_sequence(GRand *rand, unsigned steps)
 {
     char *model[MAX_MODEL] = {g_strdup("start")};
@@ -951,9 +968,7 @@ static void run_sequence(GRand *rand, unsigned steps)
             break;
         default:
             if (volume_nformats == 2) {
-                assert_works(qcrypto_block_convert(
-                    b, qcrypto_block_get_format(b) == LUKS1 ? LUKS2 : LUKS1,
-                    errp));
+                convert_or_not(b, model);
             }
         }
         check_model(s, model, 8);
