@@ -72,6 +72,7 @@ static const QCryptoAlg algs[] = {
     CHACHA(20),
 
     {QCRYPTO_KIND_XOR, 0, "xor", "xor", "xor", 0, 0, 0},
+    {QCRYPTO_KIND_RNG, 0, "random", "random", "stdrng", 0, 0, 0},
 
     ARGON2(ARGON2I,  "argon2i"),
     ARGON2(ARGON2ID, "argon2id"),
@@ -94,6 +95,7 @@ static const char *const kind_names[QCRYPTO_KIND__MAX] = {
     [QCRYPTO_KIND_HMAC] = "hmac",     [QCRYPTO_KIND_PBKDF2] = "pbkdf2",
     [QCRYPTO_KIND_ARGON2] = "argon2", [QCRYPTO_KIND_CHACHA] = "chacha",
     [QCRYPTO_KIND_XOR] = "xor",       [QCRYPTO_KIND_COMP] = "compress",
+    [QCRYPTO_KIND_RNG] = "rng",
     [QCRYPTO_KIND_IVGEN] = "ivgen",
 };
 

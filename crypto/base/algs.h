@@ -21,6 +21,7 @@ typedef enum QCryptoKind {
     QCRYPTO_KIND_CHACHA, /* alg: QCryptoChaChaAlgo */
     QCRYPTO_KIND_XOR,
     QCRYPTO_KIND_COMP,
+    QCRYPTO_KIND_RNG, /* a library's or kernel's own generator */
     QCRYPTO_KIND_IVGEN, /* has no rows: names alone */
     QCRYPTO_KIND__MAX
 } QCryptoKind;

@@ -15,6 +15,7 @@
  *   argon2  QCryptoArgon2Ops         the same
  *   xor     QCryptoXorOps            the same
  *   chacha  QCryptoChaChaOps         the implementation's own
+ *   rng     QCryptoRngOps            the same
  *   comp    QCryptoCompOps           the same
  *
  * Everything here is const data; what changes at run time (self-test done,
@@ -374,6 +375,14 @@ typedef struct QCryptoCompOps {
     QCryptoCompStatus (*decompress)(void *ctx, const uint8_t *in, size_t *inlen,
                                     uint8_t *out, size_t *outlen);
 } QCryptoCompOps;
+
+/* A generator of the provider's own, which seeds itself. */
+typedef struct QCryptoRngOps {
+    size_t ctx_size; /* 16-byte aligned, zeroed, wiped after fini */
+    int (*init)(void *ctx, const QCryptoRow *row, GError **errp);
+    void (*fini)(void *ctx);
+    int (*bytes)(void *ctx, uint8_t *out, size_t n, GError **errp);
+} QCryptoRngOps;
 
 typedef struct QCryptoProvider {
     const char *name;

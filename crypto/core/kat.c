@@ -133,6 +133,8 @@ const QCryptoKat qcrypto_kat[] = {
 
     /* by a byte loop */
     {QCRYPTO_KIND_XOR, 0, -1, UINT64_C(0x6d4094b9acd0b6e4)},
+    /* random numbers have none */
+    {QCRYPTO_KIND_RNG, 0, -1, 0},
 };
 
 const size_t qcrypto_kat_len = G_N_ELEMENTS(qcrypto_kat);

@@ -617,6 +617,49 @@ static int comp_test(const QCryptoRow *row, uint64_t *fold, GError **errp)
 }
 
 /*
+ * Nobody knows the right bytes: two draws differ, and each of their bytes is
+ * written.  A byte stays 0 in all of so many draws once in 2^128 times.
+ */
+static int rng_run(const QCryptoRngOps *ops, void *ctx, GError **errp)
+{
+    enum { N = 300, DRAWS = 16 };
+    uint8_t seen[N] = {0}, last[N] = {0}, buf[N] = {0};
+
+    for (int i = 0; i < DRAWS; i++) {
+        memcpy(last, buf, N);
+        memset(buf, 0, N);
+        if (ops->bytes(ctx, buf, N, errp) < 0) {
+            return -1;
+        }
+        if (!memcmp(last, buf, N)) {
+            return differs(errp, "the same bytes twice");
+        }
+        for (size_t j = 0; j < N; j++) {
+            seen[j] |= buf[j];
+        }
+    }
+    return memchr(seen, 0, N) ? differs(errp, "a byte that is never written") : 0;
+}
+
+static int rng_test(const QCryptoRow *row, uint64_t *fold, GError **errp)
+{
+    const QCryptoRngOps *ops = row->ops;
+    void *ctx = qcrypto_alloc(ops->ctx_size);
+    int ret = -1;
+
+    if (!ctx) {
+        return qcrypto_error_memory(errp, "self-test", ops->ctx_size / 1024 + 1, 0);
+    }
+    if (ops->init(ctx, row, errp) == 0) {
+        ret = rng_run(ops, ctx, errp);
+        ops->fini(ctx);
+    }
+    qcrypto_wipe_free(ctx, ops->ctx_size);
+    *fold = 0;
+    return ret;
+}
+
+/*
  * Runs the row over its kind's message, checks what can be checked without
  * an answer (round trip, runs against single calls) and folds the output.
  */
@@ -631,6 +674,7 @@ static TestFunc *const tests[QCRYPTO_KIND__MAX] = {
     [QCRYPTO_KIND_CHACHA] = chacha_test,
     [QCRYPTO_KIND_XOR] = xor_test,
     [QCRYPTO_KIND_COMP] = comp_test,
+    [QCRYPTO_KIND_RNG] = rng_test,
 };
 
 int qcrypto_selftest_compute(const QCryptoRow *row, uint64_t *fold, GError **errp)

@@ -94,6 +94,14 @@ QCRYPTO_API int qcrypto_random_init(GError **errp);
 QCRYPTO_API int qcrypto_random_bytes(void *buf, size_t buflen, GError **errp);
 
 /*
+ * buflen bytes of a provider's own generator ("afalg": the kernel's, for
+ * measuring it, or to be mixed in).  It is made anew for each call.  On
+ * failure the buffer is wiped.
+ */
+QCRYPTO_API int qcrypto_random_bytes_from(const char *provider, void *buf,
+                                          size_t buflen, GError **errp);
+
+/*
  * Every generator of this process, whichever thread has it, drops its buffer
  * and takes a new seed before it gives out another byte.  May be called from
  * a signal handler.  To be called in a machine that was started from a

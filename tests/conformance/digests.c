@@ -131,6 +131,7 @@ void digest_complete(QCryptoKind kind, const char *kind_name,
 
             offered |= (int)rows[i].alg == alg &&
                        !(flags & (QCRYPTO_ROW_AVOID | QCRYPTO_ROW_BENCH)) &&
+                       row_in_order(rows[i].candidate) &&
                        qcrypto_candidate_usable(rows[i].candidate, NULL);
         }
         for (size_t i = 0; i < nvectors; i++) {

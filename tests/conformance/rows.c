@@ -5,6 +5,7 @@
  */
 #include "rows.h"
 
+#include <qcrypto/provider.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,6 +100,14 @@ bool row_wanted(const char *name)
     const char *pattern = getenv("QCRYPTO_TEST_ROWS");
 
     return !pattern || !*pattern || g_pattern_match_simple(pattern, name);
+}
+
+bool row_in_order(const QCryptoCandidate *c)
+{
+    g_autofree char *order = qcrypto_providers_get_order(NULL);
+    g_auto(GStrv) names = g_strsplit(order, ",", -1);
+
+    return g_strv_contains((const char *const *)names, c->provider->name);
 }
 
 typedef struct RowCase {

@@ -58,6 +58,9 @@ void cipher_rows_add(const char *area, unsigned modes, CipherRowFunc *func);
  */
 bool row_wanted(const char *name);
 
+/* The provider is in the order in force: an opt-in one is not. */
+bool row_in_order(const QCryptoCandidate *c);
+
 /* False, and the case is done, when the row cannot run here (see above). */
 bool cipher_row_runs(const CipherRow *row);
 

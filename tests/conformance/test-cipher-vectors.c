@@ -183,6 +183,7 @@ static void test_complete(void)
                     offered = true;
                     selectable |=
                         !(c->row->flags & (QCRYPTO_ROW_AVOID | QCRYPTO_ROW_BENCH)) &&
+                        row_in_order(c) &&
                         qcrypto_candidate_usable(c, NULL);
                 }
             }

@@ -247,6 +247,34 @@ static void hmac_keys(void)
     }
 }
 
+/* ---- random numbers ---- */
+
+static void random_numbers(void)
+{
+    static const size_t lens[] = {0, 1, 127, 128, 129, 5000};
+    uint8_t one[5001], two[5001];
+
+    for (size_t i = 0; i < G_N_ELEMENTS(lens); i++) {
+        g_autoptr(GError) err = NULL;
+        const size_t n = lens[i];
+
+        memset(one, 0, sizeof(one));
+        memset(two, 0, sizeof(two));
+        alarm(PATIENCE);
+        qcrypto_random_bytes_from("afalg", one, n, &err);
+        qcrypto_random_bytes_from("afalg", two, n, &err);
+        g_assert_no_error(err);
+        alarm(0);
+        g_assert_cmpint(one[n], ==, 0);
+        if (n >= 127) {
+            g_assert_true(memcmp(one, two, n) != 0);
+            /* the end of it was written, in one of two draws */
+            g_assert_true(memcmp(one + n - 8, "\0\0\0\0\0\0\0", 8) != 0 ||
+                          memcmp(two + n - 8, "\0\0\0\0\0\0\0", 8) != 0);
+        }
+    }
+}
+
 /* ---- forks ---- */
 
 static void assert_child(pid_t pid)
@@ -510,6 +538,7 @@ static const Case cases[] = {
     {"/afalg/runs", runs, NULL, NULL},
     {"/afalg/hashes", hashes, NULL, NULL},
     {"/afalg/hmac-keys", hmac_keys, NULL, NULL},
+    {"/afalg/random", random_numbers, NULL, NULL},
     {"/afalg/fork/hash", fork_in_hash, NULL, NULL},
     {"/afalg/fork/in-use", fork_in_use, NULL, NULL},
     {"/afalg/in-flight/1", NULL, in_flight, GINT_TO_POINTER(1)},

@@ -8,6 +8,9 @@
  * qcrypto_random_bytes).  All are one group: generators are compared by what
  * they are asked for, not by what they are made of.
  *
+ * Generators of the providers' own (the kernel's through AF_ALG) are rows like
+ * any others.
+ *
  * Nobody knows the right bytes.  What can be said is that two requests give
  * different ones, that every byte is written and none beyond.
  *
@@ -15,12 +18,14 @@
  */
 #include "tools/bench/rng.h"
 
+#include <qcrypto/provider.h>
 #include <qcrypto/random.h>
 #include <string.h>
 
 #include "crypto/base/error.h"
 #include "crypto/base/secure.h"
 #include "crypto/core/chacha.h"
+#include "crypto/core/select.h"
 
 #define ALGORITHM "random"
 #define OURS      "qcrypto"
@@ -35,6 +40,8 @@ typedef struct Rng Rng;
 struct Rng {
     const QCryptoBenchCase *c;
     QCryptoRng *rng; /* ours with a number of rounds */
+    const QCryptoRngOps *ops; /* of a row, with its context */
+    void *ctx;
     uint8_t *buf;
     size_t n;
     size_t size; /* of buf */
@@ -74,6 +81,41 @@ static int run_peer(void *state, uint64_t calls, GError **errp)
             return -1;
         }
     }
+    return 0;
+}
+
+static int run_row(void *state, uint64_t calls, GError **errp)
+{
+    Rng *s = state;
+
+    for (; calls; calls--) {
+        if (s->ops->bytes(s->ctx, s->buf, s->n, errp) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* 0 with s->ctx made, or -1 and the error. */
+static int open_row(Rng *s, GError **errp)
+{
+    const QCryptoCandidate *candidate =
+        qcrypto_select_named(s->c->row, QCRYPTO_KIND_RNG, 0, -1, errp);
+
+    if (!candidate) {
+        return -1;
+    }
+    s->ops = candidate->row->ops;
+    void *ctx = qcrypto_alloc(s->ops->ctx_size);
+    if (!ctx) {
+        return qcrypto_error_memory(errp, "a generator",
+                                    s->ops->ctx_size / 1024 + 1, 0);
+    }
+    if (s->ops->init(ctx, candidate->row, errp) < 0) {
+        qcrypto_wipe_free(ctx, s->ops->ctx_size);
+        return -1;
+    }
+    s->ctx = ctx;
     return 0;
 }
 
@@ -122,6 +164,10 @@ static void teardown(void *state)
     Rng *s = state;
 
     qcrypto_rng_free(s->rng);
+    if (s->ctx) {
+        s->ops->fini(s->ctx);
+        qcrypto_wipe_free(s->ctx, s->ops->ctx_size);
+    }
     qcrypto_wipe_free(s->buf, s->size);
     g_free(s);
 }
@@ -140,6 +186,8 @@ static void *setup(const QCryptoBenchCase *c, GError **errp)
         ok = false;
     } else if (c->peer) {
         ok = !c->peer->rng->init || c->peer->rng->init(errp) == 0;
+    } else if (c->row) {
+        ok = open_row(s, errp) == 0;
     } else if (c->alg >= 0) {
         s->rng = qcrypto_rng_new(
             qcrypto_chacha_rounds((QCryptoChaChaAlgo)c->alg), errp);
@@ -161,6 +209,7 @@ static void *setup(const QCryptoBenchCase *c, GError **errp)
 static const QCryptoBenchOps ours = OPS(run_ours);
 static const QCryptoBenchOps process = OPS(run_default);
 static const QCryptoBenchOps peers = OPS(run_peer);
+static const QCryptoBenchOps rows = OPS(run_row);
 
 /* ---- From request to cases ---- */
 
@@ -177,13 +226,13 @@ static bool is_asked_for(const QCryptoBenchRequest *request,
             qcrypto_bench_listed(request->impls, impl));
 }
 
-/* alg: a QCryptoChaChaAlgo, or -1. */
-static void add_case(GPtrArray *list, const QCryptoBenchRequest *request,
+/* alg: a QCryptoChaChaAlgo, or -1.  NULL: not asked for. */
+static QCryptoBenchCase *add_case(GPtrArray *list, const QCryptoBenchRequest *request,
                      const QCryptoBenchOps *ops, int alg, const char *provider,
                      const char *impl, const QCryptoBenchPeer *peer)
 {
     if (!is_asked_for(request, provider, impl)) {
-        return;
+        return NULL;
     }
     QCryptoBenchCase *c = g_new0(QCryptoBenchCase, 1);
     c->ops = ops;
@@ -197,6 +246,7 @@ static void add_case(GPtrArray *list, const QCryptoBenchRequest *request,
     c->flags = peer ? QCRYPTO_BENCH_PEER : 0;
     c->measure = &measure;
     g_ptr_array_add(list, c);
+    return c;
 }
 
 static void free_case(gpointer c)
@@ -213,6 +263,21 @@ static GPtrArray *candidates(const QCryptoBenchRequest *request)
         add_case(list, request, &ours, i, OURS,
                  qcrypto_alg(QCRYPTO_KIND_CHACHA, i)->name, NULL);
     }
+    size_t nrows;
+    QCryptoRowInfo *info = qcrypto_rows_list(&nrows, NULL);
+    for (size_t i = 0; info && i < nrows; i++) {
+        const QCryptoRowInfo *r = &info[i];
+        QCryptoBenchCase *c =
+            r->kind_id == QCRYPTO_KIND_RNG
+                ? add_case(list, request, &rows, -1, r->provider, r->impl, NULL)
+                : NULL;
+
+        if (c) {
+            c->row = g_strdup_printf("%s:%s", r->provider, r->impl);
+            c->unavailable = r->usable ? NULL : g_strdup(r->reason);
+        }
+    }
+    qcrypto_rows_free(info, nrows);
     for (size_t i = 0; request->peers && request->peers[i]; i++) {
         const QCryptoBenchPeer *p = request->peers[i];
 

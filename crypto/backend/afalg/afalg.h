@@ -57,7 +57,7 @@ extern const QCryptoAfalgSys qcrypto_afalg_kernel;
 /* "xts(aes)", or the driver that the row asks for; NUL-terminated in buf */
 #define QCRYPTO_AFALG_NAME 64
 void qcrypto_afalg_name(const QCryptoRow *row, char buf[QCRYPTO_AFALG_NAME]);
-/* "skcipher", "hash": the socket's type for the row's kind */
+/* "skcipher", "hash", "rng": the socket's type for the row's kind */
 const char *qcrypto_afalg_type(QCryptoKind kind);
 
 /* A socket that is nothing yet; -1 and an error: there is no AF_ALG for us. */
@@ -163,5 +163,9 @@ extern const QCryptoCipherAsyncOps qcrypto_afalg_aio;
 
 extern const QCryptoHashOps qcrypto_afalg_hash;
 extern const QCryptoHmacOps qcrypto_afalg_hmac;
+
+/* ---- rng.c ---- */
+
+extern const QCryptoRngOps qcrypto_afalg_rng;
 
 #endif

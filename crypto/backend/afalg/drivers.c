@@ -25,6 +25,7 @@ static bool serves(const Entry *e, const char *type)
     static const char *const sorts[][4] = {
         {"skcipher", "skcipher", "lskcipher", NULL},
         {"hash", "shash", "ahash", NULL},
+        {"rng", "rng", NULL},
     };
 
     if (!e->name || !e->driver || !e->type || e->internal) {

@@ -69,6 +69,12 @@ static const QCryptoRow rows[] = {
     HASH(BLAKE2B_512),
     HASH(BLAKE2S_256),
     HASH(WHIRLPOOL),
+    {
+        .kind = QCRYPTO_KIND_RNG,
+        .mode = -1,
+        .impl = "kernel",
+        .ops = &qcrypto_afalg_rng,
+    },
 };
 
 static const char *version(void)

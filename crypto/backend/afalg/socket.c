@@ -57,7 +57,9 @@ int qcrypto_afalg_failed(GError **errp, const char *call, int errnum)
 
 const char *qcrypto_afalg_type(QCryptoKind kind)
 {
-    return kind == QCRYPTO_KIND_CIPHER ? "skcipher" : "hash";
+    return kind == QCRYPTO_KIND_CIPHER ? "skcipher"
+           : kind == QCRYPTO_KIND_RNG  ? qcrypto_kind_name(kind)
+                                       : "hash";
 }
 
 void qcrypto_afalg_name(const QCryptoRow *row, char buf[QCRYPTO_AFALG_NAME])
