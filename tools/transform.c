@@ -594,6 +594,7 @@ static void run_workers(Job *job)
     QCryptoTransform *t = job->t;
     g_autofree GThread **threads = g_new0(GThread *, t->threads);
     QCryptoProgress progress;
+    unsigned made = 0;
 
     job->next = job->turn = t->start;
     job->failed = UINT64_MAX;
@@ -604,6 +605,7 @@ static void run_workers(Job *job)
         GError *error = NULL;
 
         threads[i] = g_thread_try_new("worker", worker, job, &error);
+        made += threads[i] != NULL;
         if (!threads[i]) {
             g_mutex_lock(&job->lock);
             job->running--;
@@ -628,6 +630,7 @@ static void run_workers(Job *job)
     }
     qcrypto_progress_end(&progress);
     t->bytes = job->done;
+    t->threads = made;
 }
 
 /* What a run in place that did not end has left behind, for its error. */

@@ -62,14 +62,14 @@ typedef struct QCryptoTransform {
     uint64_t size;
     QCryptoTransformWrite *write;
     uint64_t room;
-    bool passing;   /* ... which goes away again when the work fails */
-    bool resumable; /* the error may tell of --resume-at, which sets start */
-    bool sparse;    /* blocks of zeros become holes of a new file */
-    size_t unit;    /* the length must be a multiple; divides the chunk */
-    uint64_t start; /* in place alone: the bytes before are left alone */
-    unsigned threads;
-    const char *doing;          /* "encrypting" */
-    const char *done;           /* "encrypted" */
+    bool passing;      /* ... which goes away again when the work fails */
+    bool resumable;    /* the error may tell of --resume-at, which sets start */
+    bool sparse;       /* blocks of zeros become holes of a new file */
+    size_t unit;       /* the length must be a multiple; divides the chunk */
+    uint64_t start;    /* in place alone: the bytes before are left alone */
+    unsigned threads;  /* at most; afterwards, how many there were */
+    const char *doing; /* "encrypting" */
+    const char *done;  /* "encrypted" */
     QCryptoTransformFunc *func; /* NULL: the bytes stay as they are */
     void *opaque;
 
