@@ -452,7 +452,7 @@ static int check_slot(const QCryptoLuks *l, unsigned i, GError **errp)
 {
     const QCryptoLuksSlot *s = &l->slots[i];
     const char *cipher = l->segments[0].cipher;
-    const char *hash = l->digests[0].hash;
+    const char *hash = qcrypto_luks_volume_digest(l)->hash;
 
     if (i >= QCRYPTO_LUKS1_SLOTS) {
         return obstacle(errp, 1, "key slot %u is in use, LUKS1 has 0 to 7", i);
@@ -489,18 +489,20 @@ static int check_slot(const QCryptoLuks *l, unsigned i, GError **errp)
 
 static int check_digest(const QCryptoLuks *l, GError **errp)
 {
-    const QCryptoLuksDigest *d = &l->digests[0];
+    const QCryptoLuksDigest *d = qcrypto_luks_volume_digest(l);
 
-    for (unsigned i = 1; i < QCRYPTO_LUKS_DIGESTS; i++) {
-        if (l->digests[i].used) {
+    for (unsigned i = 0; i < QCRYPTO_LUKS_DIGESTS; i++) {
+        if (l->digests[i].used && &l->digests[i] != d) {
             return obstacle(errp, 1,
-                            "it has a second digest (of unbound key "
-                            "slots)");
+                            "it has another digest (%u), of unbound "
+                            "key slots",
+                            i);
         }
     }
     /* of a longer digest the beginning is what a shorter one would be */
-    if (!d->used || d->ndigest < QCRYPTO_LUKS1_DIGEST_LEN) {
-        return obstacle(errp, 1, "its digest has fewer than 20 bytes");
+    if (!d || d->ndigest < QCRYPTO_LUKS1_DIGEST_LEN) {
+        return obstacle(errp, 1, "its digest has fewer than %d bytes",
+                        QCRYPTO_LUKS1_DIGEST_LEN);
     }
     if (d->nsalt != QCRYPTO_LUKS_SALT) {
         return obstacle(errp, 1,
@@ -594,8 +596,9 @@ static QCryptoLuks *as_luks1(const QCryptoLuks *l, uint64_t end, GError **errp)
     next->json = NULL; /* the other one's */
     next->max_slots = QCRYPTO_LUKS1_SLOTS;
     next->header_size = 0;
+    next->digests[0] = *qcrypto_luks_volume_digest(l);
     next->digests[0].ndigest = QCRYPTO_LUKS1_DIGEST_LEN;
-    g_strlcpy(next->hash, l->digests[0].hash, sizeof(next->hash));
+    g_strlcpy(next->hash, next->digests[0].hash, sizeof(next->hash));
     for (unsigned i = 0; i < QCRYPTO_LUKS1_SLOTS; i++) {
         if (next->slots[i].active) {
             next->slots[i].area_size =

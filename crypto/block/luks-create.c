@@ -165,8 +165,9 @@ static int plan_cipher(Plan *p, GError **errp)
         }
     }
     *len = given ? given : o->key_len;
-    p->cipher = qcrypto_luks_new_cipher(
-        o->cipher ? o->cipher : "aes-xts-plain64", len, o->provider, errp);
+    p->cipher =
+        qcrypto_luks_new_cipher(o->cipher ? o->cipher : "aes-xts-plain64", len,
+                                o->provider, o->provider != NULL, errp);
     p->key_len = *len;
     return p->cipher ? 0 : -1;
 }
@@ -231,7 +232,8 @@ static int plan_slot(Plan *p, GError **errp)
                                    "one its volume key has to be given");
     }
     return qcrypto_luks_slot_plan(l->version, l->hash, p->cipher, l->key_len, o,
-                                  &l->slots[p->slot], errp);
+                                  p->o->provider != NULL, &l->slots[p->slot],
+                                  errp);
 }
 
 /* ---- where things lie ---- */
@@ -469,9 +471,10 @@ static int plan_segment(Plan *p, size_t i, uint64_t *at, GError **errp)
     }
     if (!s->linear) {
         g_autofree char *own =
-            o->cipher ? qcrypto_luks_new_cipher(o->cipher, &key_len,
-                                                p->o->provider, errp)
-                      : g_strdup(p->cipher);
+            o->cipher
+                ? qcrypto_luks_new_cipher(o->cipher, &key_len, p->o->provider,
+                                          p->o->provider != NULL, errp)
+                : g_strdup(p->cipher);
 
         if (!own) {
             return -1;

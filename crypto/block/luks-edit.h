@@ -114,15 +114,16 @@ int qcrypto_luks_new_hash(const char *name, GError **errp);
  * A cipher for something new, as it is to be spelt; NULL and an error that
  * names the part which is wrong.  *key_len 0 is replaced by the usual one.
  * Both objects were made with a random key, so they can be.  An implementation
- * whose time tells of the key is taken only when provider names it or nobody
- * has another one.
+ * whose time tells of the key is refused where there are others, unless
+ * leak_ok.
  */
 char *qcrypto_luks_new_cipher(const char *text, size_t *key_len,
-                              const char *provider, GError **errp);
+                              const char *provider, bool leak_ok,
+                              GError **errp);
 /* The slot that the options ask for, but for its place, cost and salt. */
 int qcrypto_luks_slot_plan(unsigned version, const char *hash,
                            const char *cipher, size_t key_len,
-                           const QCryptoBlockSlotOptions *options,
+                           const QCryptoBlockSlotOptions *options, bool leak_ok,
                            QCryptoLuksSlot *slot, GError **errp);
 /*
  * Key material in memory: fills slot->kdf.salt, derives, splits, encrypts, and

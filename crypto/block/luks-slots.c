@@ -264,7 +264,7 @@ static int check_leak(const QCryptoCipher *cipher, QCryptoCipherAlgo alg,
 /* Both objects with a random key: what fails is said before anything is
  * written. */
 static int try_cipher(const char *text, size_t key_len, const char *provider,
-                      GError **errp)
+                      bool leak_ok, GError **errp)
 {
     g_autoptr(QCryptoCipher) cipher = NULL;
     g_autoptr(QCryptoIVGen) ivgen = NULL;
@@ -279,11 +279,11 @@ static int try_cipher(const char *text, size_t key_len, const char *provider,
                                 errp) < 0) {
         return -1;
     }
-    return provider ? 0 : check_leak(cipher, alg, spec.mode, errp);
+    return leak_ok ? 0 : check_leak(cipher, alg, spec.mode, errp);
 }
 
 char *qcrypto_luks_new_cipher(const char *text, size_t *key_len,
-                              const char *provider, GError **errp)
+                              const char *provider, bool leak_ok, GError **errp)
 {
     QCryptoCipherSpec spec;
 
@@ -300,7 +300,7 @@ char *qcrypto_luks_new_cipher(const char *text, size_t *key_len,
         return NULL;
     }
     if (qcrypto_cipher_spec_get_alg(&spec, *key_len, errp) < 0 ||
-        try_cipher(name, *key_len, provider, errp) < 0) {
+        try_cipher(name, *key_len, provider, leak_ok, errp) < 0) {
         return NULL;
     }
     return g_steal_pointer(&name);
@@ -310,7 +310,7 @@ char *qcrypto_luks_new_cipher(const char *text, size_t *key_len,
 
 int qcrypto_luks_slot_plan(unsigned version, const char *hash,
                            const char *cipher, size_t key_len,
-                           const QCryptoBlockSlotOptions *o,
+                           const QCryptoBlockSlotOptions *o, bool leak_ok,
                            QCryptoLuksSlot *slot, GError **errp)
 {
     memset(slot, 0, sizeof(*slot));
@@ -333,9 +333,10 @@ int qcrypto_luks_slot_plan(unsigned version, const char *hash,
     /* the volume's own stays as it is spelt there */
     g_autofree char *name = NULL;
     if (o->cipher) {
-        name =
-            qcrypto_luks_new_cipher(o->cipher, &slot->area_key_len, NULL, errp);
-    } else if (try_cipher(cipher, slot->area_key_len, NULL, errp) == 0) {
+        name = qcrypto_luks_new_cipher(o->cipher, &slot->area_key_len, NULL,
+                                       leak_ok, errp);
+    } else if (try_cipher(cipher, slot->area_key_len, NULL, leak_ok, errp) ==
+               0) {
         name = g_strdup(cipher);
     }
     if (!name) {
@@ -633,9 +634,9 @@ static int add(Change *c, const QCryptoSecret *passphrase,
         return -1;
     }
     const int digest = find_key(c->block, &key, &nkey, errp);
-    if (digest < 0 ||
-        qcrypto_luks_slot_plan(luks->version, luks->digests[digest].hash,
-                               data_cipher(luks), nkey, o, &s, errp) < 0) {
+    if (digest < 0 || qcrypto_luks_slot_plan(
+                          luks->version, luks->digests[digest].hash,
+                          data_cipher(luks), nkey, o, true, &s, errp) < 0) {
         return -1;
     }
     if (!c->editor->place(luks, n, &s)) {
@@ -782,9 +783,10 @@ static int change(Change *c, unsigned n, const QCryptoSecret *passphrase,
     }
     const QCryptoBlockSlotOptions o = options_of(&luks->slots[n], options);
     const int digest = find_key(c->block, &key, &nkey, errp);
-    if (digest < 0 || qcrypto_luks_slot_plan(
-                          luks->version, luks->digests[digest].hash,
-                          data_cipher(luks), nkey, &o, &m.slot, errp) < 0) {
+    if (digest < 0 ||
+        qcrypto_luks_slot_plan(luks->version, luks->digests[digest].hash,
+                               data_cipher(luks), nkey, &o, true, &m.slot,
+                               errp) < 0) {
         return -1;
     }
     if (!o.set_priority) {

@@ -67,7 +67,7 @@ static int count(Storage *s, const Write *w, const char *what, GError **errp)
     if (!s->fail_at || s->calls != s->fail_at) {
         return 0;
     }
-    s->broke_flush = !w;
+    s->broke_at = w ? w->offset : s->size;
     if (s->fault == STORAGE_LOSES_POWER) {
         lose_power(s, w);
     }

@@ -34,7 +34,7 @@ typedef struct Storage {
     size_t torn;
     uint32_t kept;
     bool dead;
-    bool broke_flush; /* it was a flush that failed */
+    uint64_t broke_at; /* offset of the write that failed; a flush: the size */
     bool locked;
     size_t max_size; /* init makes it as large at most */
 } Storage;

@@ -852,6 +852,25 @@ static void test_convert_obstacles(void)
     assert_works(qcrypto_block_convert(b, LUKS1, errp));
 }
 
+/* A re-encryption leaves the digest with another number than 0. */
+static void test_convert_digest_1(void)
+{
+    g_autoptr(Storage) s = storage_new(VOLUME_STORAGE);
+    g_autoptr(QCryptoBlock) b = volume_create(s, LUKS2, "zero");
+    json_t *json = json_of(b);
+    json_t *digest = json_object_get(json_object_get(json, "digests"), "0");
+
+    edit_json(s, "digests", json_pack("{s:O}", "1", digest));
+    json_decref(json);
+    assert_works(add(b, "one", NULL, errp));
+    assert_json(b, "digests/1/keyslots", "[\"0\",\"1\"]");
+    assert_works(qcrypto_block_convert(b, LUKS1, errp));
+    g_assert_cmpint(volume_opens(s, "zero"), ==, 0);
+    g_assert_cmpint(volume_opens(s, "one"), ==, 1);
+    assert_works(add(b, "two", NULL, errp));
+    g_assert_cmpint(volume_opens(s, "two"), ==, 2);
+}
+
 /* A detached header has its own storage to move in. */
 static void test_convert_detached(void)
 {
@@ -1024,6 +1043,7 @@ int main(int argc, char **argv)
     g_test_add_func("/luks-manage/damaged-copy", test_damaged_copy);
     g_test_add_func("/luks-manage/convert", test_convert);
     g_test_add_func("/luks-manage/convert-obstacles", test_convert_obstacles);
+    g_test_add_func("/luks-manage/convert-digest-1", test_convert_digest_1);
     g_test_add_func("/luks-manage/convert-detached", test_convert_detached);
 #endif
     g_test_add_func("/luks-manage/sequences", test_sequences);
