@@ -8,6 +8,8 @@
 #include <qcrypto/hash.h>
 #include <qcrypto/kdf.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "config-qcrypto.h"
 
@@ -295,6 +297,54 @@ static void test_detached(void)
     }
 }
 
+/* Draws of 64 bytes that the kernel answers with zeros: a weak key for XTS */
+static unsigned weak_draws;
+
+/* comes before libc's */
+__attribute__((visibility("default"))) ssize_t getrandom(void *buf, size_t n,
+                                                         unsigned flags);
+
+ssize_t getrandom(void *buf, size_t n, unsigned flags)
+{
+    if (n == 64 && weak_draws) {
+        weak_draws--;
+        memset(buf, 0, n);
+        return (ssize_t)n;
+    }
+    return syscall(SYS_getrandom, buf, n, flags);
+}
+
+static void test_weak_draws(void)
+{
+    g_autoptr(QCryptoSecret) pass = volume_secret("x");
+
+    FOR_EACH_FORMAT(f)
+    {
+        g_autoptr(Storage) s = storage_new(3 * MIB);
+        g_autoptr(GError) err = NULL;
+        const QCryptoBlockCreateOptions o = quick(*f, pass);
+        size_t n;
+
+        /* some are for trying the ciphers, others for the key */
+        weak_draws = 1000;
+        g_assert_null(qcrypto_block_create(&o, &s->io, &err));
+        g_assert_error(err, QCRYPTO_ERROR, QCRYPTO_ERROR_ENTROPY);
+        g_clear_error(&err);
+        g_assert_cmpuint(s->calls, ==, 0);
+        g_assert_cmpuint(weak_draws, >, 900);
+
+        weak_draws = 5;
+        g_autoptr(QCryptoBlock) made = qcrypto_block_create(&o, &s->io, &err);
+        g_assert_no_error(err);
+        g_assert_cmpuint(weak_draws, ==, 0);
+        g_autoptr(QCryptoSecret) key = qcrypto_block_get_volume_key(made, &err);
+        g_assert_no_error(err);
+        const uint8_t *bytes = qcrypto_secret_get(key, &n);
+        g_assert_false(qcrypto_cipher_key_is_weak(
+            QCRYPTO_CIPHER_ALGO_AES_256, QCRYPTO_CIPHER_MODE_XTS, bytes, n));
+    }
+}
+
 static void test_volume_key(void)
 {
     static const uint8_t zeros[64];
@@ -346,6 +396,7 @@ static void test_volume_key(void)
         g_autoptr(QCryptoBlock) again =
             qcrypto_block_open(&by_key, &s->io, 0, &err);
         g_assert_no_error(err);
+        g_assert_cmpint(qcrypto_block_get_slot(again), ==, -1);
     }
 }
 
@@ -849,6 +900,7 @@ static void test_no_traces(void)
     const QCryptoBlockCreateOptions o = quick(L1, pass);
     g_autoptr(QCryptoBlock) made = qcrypto_block_create(&o, &s->io, &err);
     g_assert_no_error(err);
+    g_assert_nonnull(made);
     for (size_t at = 16 * KIB; at <= 4 * MIB; at *= 2) {
         g_assert_cmpint(memcmp(s->bytes + at, "SKUL\xba\xbe", 6), !=, 0);
     }
@@ -864,6 +916,7 @@ int main(int argc, char **argv)
     g_test_add_func("/luks-create/hashes", test_hashes);
     g_test_add_func("/luks-create/detached", test_detached);
     g_test_add_func("/luks-create/volume-key", test_volume_key);
+    g_test_add_func("/luks-create/weak-draws", test_weak_draws);
 #if QCRYPTO_HAVE_JANSSON
     g_test_add_func("/luks-create/luks2-choices", test_luks2_choices);
     g_test_add_func("/luks-create/argon2", test_argon2);

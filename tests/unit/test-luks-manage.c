@@ -264,6 +264,7 @@ static void test_need_the_key(void)
     {
         g_autoptr(Storage) s = storage_new(VOLUME_STORAGE);
         g_autoptr(QCryptoBlock) made = volume_create(s, *f, "zero");
+        g_assert_nonnull(made);
         g_autoptr(QCryptoSecret) pass = volume_secret("zero");
         const QCryptoBlockOpenOptions how = {.passphrase = pass};
         g_autoptr(QCryptoBlock) b = qcrypto_block_open(&how, &s->io, 0, NULL);
@@ -457,6 +458,7 @@ static void test_backup(void)
         g_autoptr(QCryptoBlock) by_backup =
             qcrypto_block_open(&how, &s->io, 0, &err);
         g_assert_no_error(err);
+        g_assert_cmpint(qcrypto_block_get_slot(by_backup), ==, 0);
 
         /* the volume loses a slot, then its whole header */
         assert_works(qcrypto_block_remove_slot(b, 1, false, errp));
@@ -474,6 +476,7 @@ static void test_backup(void)
 
         /* over another volume only by force */
         g_autoptr(QCryptoBlock) other = volume_create(s, *f, "other");
+        g_assert_nonnull(other);
         assert_refused(
             qcrypto_block_restore_header(&s->io, &backup->io, false, errp),
             INVALID, "UUID");
@@ -692,6 +695,7 @@ static void test_damaged_copy(void)
     for (int which = 0; which < 2; which++) {
         g_autoptr(Storage) s = storage_new(VOLUME_STORAGE);
         g_autoptr(QCryptoBlock) made = volume_create(s, LUKS2, "zero");
+        g_assert_nonnull(made);
         g_autoptr(GError) err = NULL;
 
         memset(s->bytes + (which ? 16384 : 0), 0, 16384);
