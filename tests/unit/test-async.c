@@ -373,8 +373,31 @@ static void passed_over(void)
     assert_done(&s[1]);
 }
 
+static gpointer no_work(gpointer unused)
+{
+    return unused;
+}
+
+/* An emulator of processes may die of a thread in the child of a fork. */
+static bool children_start_threads(void)
+{
+    GThread *other = g_thread_new("other", no_work, NULL);
+    const pid_t pid = fork();
+    int status = -1;
+
+    g_assert_cmpint(pid, >=, 0);
+    if (pid == 0) {
+        g_thread_join(g_thread_new("child", no_work, NULL));
+        _exit(0);
+    }
+    g_thread_join(other);
+    g_assert_cmpint(waitpid(pid, &status, 0), ==, pid);
+    return status == 0;
+}
+
 static void child_of_fork(void)
 {
+    const bool threads = children_start_threads();
     QCryptoAsync *a = engine(4, 1);
     Held held = {.go = false};
     Seen s[2] = {{0}};
@@ -395,12 +418,15 @@ static void child_of_fork(void)
         bad |= qcrypto_async_get_fd(a, NULL) != -1;
         bad |= qcrypto_async_pending(a) != 0;
         qcrypto_async_free(a);
-        /* one of its own works */
-        a = qcrypto_async_new(NULL, NULL);
-        bad |= !a || qcrypto_async_submit(a, nothing, NULL, NULL, seen, &s[1],
-                                          NULL) != 0;
-        qcrypto_async_free(a);
-        bad |= s[1].calls != 1 || s[0].calls != 0;
+        bad |= s[0].calls != 0;
+        if (threads) {
+            /* one of its own works */
+            a = qcrypto_async_new(NULL, NULL);
+            bad |= !a || qcrypto_async_submit(a, nothing, NULL, NULL, seen,
+                                              &s[1], NULL) != 0;
+            qcrypto_async_free(a);
+            bad |= s[1].calls != 1;
+        }
         _exit(bad);
     }
     int status;
@@ -410,6 +436,10 @@ static void child_of_fork(void)
     poll_all(a, 1);
     assert_done(&s[0]);
     qcrypto_async_free(a);
+    if (!threads) {
+        g_test_skip("no engine of the child's own: no threads in children "
+                    "here (an emulator of processes)");
+    }
 }
 
 /* ---- the requests ---- */
