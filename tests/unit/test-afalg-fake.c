@@ -273,6 +273,7 @@ static void unasked(void)
     g_autoptr(QCryptoCipher) c =
         qcrypto_cipher_new(AES_256, CBC, key, 32, &err);
     g_assert_no_error(err);
+    g_assert_nonnull(c);
     g_assert_true(qcrypto_hash_supports(SHA256));
     qcrypto_providers_set_order("builtin,...", &err);
     qcrypto_providers_set_order(NULL, &err);

@@ -12,6 +12,10 @@
  * CPU has done so when io_submit returns, one that hands work to an engine
  * (or to cryptd) returns at once.
  *
+ * (io_uring would do the same with a system call less, but many systems forbid
+ * it, and one way is enough to test.)  There is no time limit of the backend's
+ * own here: who polls has one.
+ *
  * What does not go this way is left to worker threads: XTS units longer than
  * a message, and everything when the kernel has no AIO or no room left.
  *
