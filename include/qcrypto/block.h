@@ -358,7 +358,9 @@ typedef struct QCryptoBlockCreateOptions {
     /* payload bytes, a multiple of sector_size; 0: what the storage has left
      * after the header.  The storage is made as large through init. */
     uint64_t size;
-    uint64_t payload_offset; /* 0: after the header, on a MiB */
+    /* 0: after the header, on a MiB (in storage too small for that, right
+     * after it) */
+    uint64_t payload_offset;
     uint64_t metadata_size;  /* LUKS2, one copy with its JSON: 16 KiB */
     uint64_t keyslots_size;  /* LUKS2: up to 16 MiB */
     const char *uuid;        /* random */
@@ -394,7 +396,8 @@ QCRYPTO_API int qcrypto_block_add_slot(QCryptoBlock *block,
  * (key) Another passphrase (or, with the same one, other costs) for a slot,
  * which keeps its number and priority where the header has room for both
  * for a moment; otherwise the new one is verified in memory before the old
- * one is overwritten.
+ * one is overwritten.  Where options do not name a derivation, that of the
+ * slot and its hash stay.
  */
 QCRYPTO_API int qcrypto_block_change_slot(
     QCryptoBlock *block, unsigned slot, const QCryptoSecret *passphrase,
@@ -420,7 +423,9 @@ QCRYPTO_API int qcrypto_block_set_flags(QCryptoBlock *block,
 /*
  * To the other LUKS version, where the header has an expression in it: LUKS1
  * has 8 PBKDF2 slots, 512-byte sectors, one crypt segment, and no tokens,
- * flags, labels or digests of another hash.  Each obstacle is named.
+ * flags, labels or digests of another hash.  Each obstacle is named, and
+ * nothing written then.  Key material is copied to free places where it has
+ * to move: a LUKS1 volume with slot 0 active needs one of 1 to 5 free.
  */
 QCRYPTO_API int qcrypto_block_convert(QCryptoBlock *block,
                                       QCryptoBlockFormat format, GError **errp);
