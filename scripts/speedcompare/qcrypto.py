@@ -18,7 +18,7 @@ LARGEST = 32 << 20  # bytes; a run of everything is below one of them
 
 MEASURED = {"bytes_per_sec", "ops_per_sec", "cycles_per_byte", "counters",
             "verified", "failed", "thread_bytes_per_sec", "ratio",
-            "in_flight", "frequency_hz", "doubt", "loop"}
+            "in_flight", "frequency_hz", "doubt", "loop", "disturbed"}
 NAMED = {"algtype", "algorithm", "optype", "provider", "impl", "inputsize",
          "sectors", "sources", "threadnum", "reqnum", "inplace", "keysize",
          "numamask"}

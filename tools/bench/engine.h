@@ -26,8 +26,8 @@
  *     an outer `perf stat` compares equal work; in that mode nothing depends
  *     on the clock and nothing else is run;
  *   - a sample during which another process took the CPU away says how busy
- *     the machine is, not how fast the case; by plan.retake it is taken again.
- *     Which are left of them is in the results;
+ *     the machine is, not how fast the case; by plan.retake it is taken again
+ *     where it is short.  Which are left of them is in the results;
  *   - bytes are those of requests that have ended; set-up is outside;
  *   - threads wait for each other at a barrier, and each has an object and
  *     buffers of its own, made and used on the CPU that the plan gives it.
@@ -147,7 +147,8 @@ typedef struct QCryptoBenchPlan {
     unsigned least;
     double enough;
     /* Samples during which a thread lost its CPU to another one are taken
-     * again, as often as there are samples. */
+     * again, as often as there are samples, unless they are so long that
+     * this is what happens to them. */
     bool retake;
     bool counters; /* open the CPU's counters */
     /* thread i runs on cpus[i % ncpus]; none: where the kernel puts it */

@@ -300,12 +300,13 @@ static int parts_by_algorithm(GPtrArray *parts, char **algorithms,
 static const struct {
     const char *name;
     size_t offset;
-    const char *kind;
+    const char *kind, *also;
 } special[] = {
-    {"--xor", offsetof(QCryptoBenchOptions, xor_impl), "xor"},
-    {"--data", offsetof(QCryptoBenchOptions, data), "compress"},
+    {"--mode", offsetof(QCryptoBenchOptions, mode), "cipher", "object"},
+    {"--xor", offsetof(QCryptoBenchOptions, xor_impl), "xor", NULL},
+    {"--data", offsetof(QCryptoBenchOptions, data), "compress", NULL},
     {"--compressibility", offsetof(QCryptoBenchOptions, compressibility),
-     "compress"},
+     "compress", NULL},
 };
 
 /* Such an option beside other kinds alone is a slip. */
@@ -313,11 +314,14 @@ static int check_own(const GPtrArray *parts, const QCryptoBenchOptions *o,
                      GError **errp)
 {
     for (size_t i = 0; i < G_N_ELEMENTS(special); i++) {
-        const QCryptoBenchKind *kind = qcrypto_bench_kind(special[i].kind);
         bool there = !*(char **)((uintptr_t)o + special[i].offset);
 
         for (guint j = 0; j < parts->len && !there; j++) {
-            there = ((const Part *)g_ptr_array_index(parts, j))->kind == kind;
+            const char *name =
+                ((const Part *)g_ptr_array_index(parts, j))->kind->name;
+
+            there = !strcmp(name, special[i].kind) ||
+                    !g_strcmp0(name, special[i].also);
         }
         if (!there) {
             return qcrypto_error(errp, QCRYPTO_ERROR_INVALID_ARGUMENT,
@@ -665,7 +669,8 @@ static int make_request(QCryptoBenchRunSet *set, const QCryptoBenchOptions *o,
         qcrypto_bench_split("--mode", o->mode, &r->modes, errp) < 0 ||
         qcrypto_bench_split("--provider", o->provider, &r->providers, errp) <
             0 ||
-        qcrypto_bench_split("--impl", impls, &r->impls, errp) < 0 ||
+        qcrypto_bench_split(o->impl ? "--impl" : "--driver", impls, &r->impls,
+                            errp) < 0 ||
         choose_sizes(set->sizes, o, errp) < 0 ||
         counts("--threadnum", o->threadnum ? o->threadnum : "1",
                QCRYPTO_BENCH_THREADS_MAX, set->threads, errp) < 0 ||

@@ -126,12 +126,15 @@ static void write_details(GString *out, const QCryptoBenchResult *r)
     if (r->ratio > 0) {
         g_string_append_printf(out, ", %.3g times smaller", r->ratio);
     }
-    g_string_append_printf(out,
-                           "\n  %u sample%s: median %.4g, least %.4g %s, "
-                           "deviation %.1f%%\n",
-                           r->nsamples, r->nsamples == 1 ? "" : "s",
-                           s->median / scale, least / scale, unit,
-                           s->stddev / s->median * 100);
+    if (r->nsamples == 1) {
+        g_string_append(out, "\n  1 sample: no spread is known\n");
+    } else {
+        g_string_append_printf(out,
+                               "\n  %u samples: median %.4g, least %.4g %s, "
+                               "deviation %.1f%%\n",
+                               r->nsamples, s->median / scale, least / scale,
+                               unit, s->stddev / s->median * 100);
+    }
     if (r->disturbed) {
         g_string_append_printf(
             out, "  during %u of them other work took the CPU away\n",
