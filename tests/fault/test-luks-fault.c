@@ -406,6 +406,74 @@ static void test_loses_power_twice(gconstpointer data)
     }
 }
 
+/*
+ * A restore that breaks off is done again, and the backup is as it was.
+ */
+static void test_restore(void)
+{
+    FOR_EACH_FORMAT(f)
+    {
+        g_autoptr(Storage) before = storage_new(VOLUME_STORAGE);
+        g_autoptr(Storage) backup = storage_new(VOLUME_STORAGE);
+        g_autoptr(QCryptoBlock) b = volume_create(before, *f, "old");
+        g_autoptr(GError) err = NULL;
+        bool done = false;
+
+        qcrypto_block_backup_header(&before->io, &backup->io, &err);
+        g_assert_no_error(err);
+        g_autoptr(Storage) kept = storage_copy(backup);
+        change_0(b, &err);
+        g_assert_no_error(err);
+        for (unsigned n = 1; !done; n++) {
+            g_autoptr(Storage) s = storage_copy(before);
+
+            storage_break(s, n, STORAGE_LOSES_POWER, 700 * n % 8192,
+                          0x55555555u << n % 2);
+            done = qcrypto_block_restore_header(&s->io, &backup->io, false,
+                                                NULL) == 0;
+            storage_restart(s);
+            qcrypto_block_restore_header(&s->io, &backup->io, false, &err);
+            g_assert_no_error(err);
+            g_assert_cmpint(volume_opens(s, "old"), ==, 0);
+            g_assert_cmpint(volume_opens(s, "new"), ==, -1);
+            g_assert_cmpuint(n, <, 100);
+        }
+        g_assert_cmpmem(backup->bytes, backup->size, kept->bytes, kept->size);
+    }
+}
+
+/* A backup that breaks off is no header, or the whole of it. */
+static void test_backup(void)
+{
+    FOR_EACH_FORMAT(f)
+    {
+        g_autoptr(Storage) s = storage_new(VOLUME_STORAGE);
+        g_autoptr(QCryptoBlock) b = volume_create(s, *f, "old");
+        g_autoptr(QCryptoSecret) pass = volume_secret("old");
+        bool done = false;
+
+        for (unsigned n = 1; !done; n++) {
+            g_autoptr(Storage) backup = storage_new(VOLUME_STORAGE);
+            const QCryptoBlockOpenOptions how = {.passphrase = pass,
+                                                 .header = &backup->io};
+            g_autoptr(GError) err = NULL;
+
+            storage_break(backup, n, STORAGE_LOSES_POWER, 700 * n % 8192,
+                          0x55555555u << n % 2);
+            done = qcrypto_block_backup_header(&s->io, &backup->io, NULL) == 0;
+            storage_restart(backup);
+            g_autoptr(QCryptoBlock) opened =
+                qcrypto_block_open(&how, &s->io, 0, &err);
+            if (!opened) {
+                g_assert_false(done);
+                g_assert_error(err, QCRYPTO_ERROR,
+                               QCRYPTO_ERROR_CORRUPT_HEADER);
+            }
+            g_assert_cmpuint(n, <, 100);
+        }
+    }
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -419,5 +487,7 @@ int main(int argc, char **argv)
         g_test_add_data_func(power, c, test_loses_power);
         g_test_add_data_func(twice, c, test_loses_power_twice);
     }
+    g_test_add_func("/fault/restore", test_restore);
+    g_test_add_func("/fault/backup", test_backup);
     return g_test_run();
 }
