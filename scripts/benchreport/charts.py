@@ -150,9 +150,13 @@ def grouped(found, key):
     return groups
 
 
-def slug_of(*parts):
-    return re.sub(r"[^a-z0-9]+", "-", "-".join(map(str, parts)).lower()
-                  ).strip("-")[:80]
+def slug_of(kind, case, *parts):
+    """A file's name: size-hmac-sha256, bars-aes-128-xts-8x512-in-place"""
+    words = [kind, case.algtype if case.algtype != "cipher" else "",
+             *(parts or (case.algorithm,)),
+             "in-place" if case.inplace else "", case.other]
+    return re.sub(r"[^a-z0-9]+", "-", "-".join(filter(None, words)).lower()
+                  )[:80].strip("-")
 
 
 def common(case):
@@ -218,7 +222,7 @@ def by_size(results, colors):
                 f"{c.requests} requests" if c.requests > 1 else "")))):
         if case.algtype == "xor":
             continue
-        yield Chart(slug_of("size", case.algorithm, case.inplace, case.other),
+        yield Chart(slug_of("size", case),
                     "Throughput by size", case.algorithm,
                     describe(case), x_axis_of(case), unit, panels)
 
@@ -228,8 +232,7 @@ def by_threads(results, colors):
             results, colors, "threads", lambda c: c.threads,
             lambda c: (c.optype, c.size, c.sectors, c.sources, c.requests),
             lambda c: f"{c.optype}, {unit_text(c)}"):
-        yield Chart(slug_of("threads", case.algorithm, case.inplace,
-                            case.other),
+        yield Chart(slug_of("threads", case),
                     "Throughput by threads", case.algorithm,
                     describe(case, "all threads together, each with an "
                              "object of its own"),
@@ -241,8 +244,7 @@ def by_requests(results, colors):
             results, colors, "requests", lambda c: c.requests,
             lambda c: (c.optype, c.size, c.sectors, c.sources, c.threads),
             lambda c: f"{c.optype}, {unit_text(c)}"):
-        yield Chart(slug_of("requests", case.algorithm, case.inplace,
-                            case.other),
+        yield Chart(slug_of("requests", case),
                     "Throughput by requests in flight", case.algorithm,
                     describe(case, "of each thread"), "requests", unit,
                     panels)
@@ -271,7 +273,7 @@ def xor_templates(results, colors):
             panels.append(Panel(f"sources of {size_text(size)}",
                                 lines_of(results, colors, part, sources)))
         if panels:
-            yield Chart(slug_of("xor", unit_name), "XOR templates",
+            yield Chart(slug_of("templates", group[0][0], "by-sources"), "XOR templates",
                         "XOR of several sources",
                         "bytes of all sources count; memcpy moves one",
                         "sources", unit, panels[:MOST_PANELS])
@@ -304,9 +306,9 @@ def runs_of_sectors(results, colors):
                                   f"{size_text(case.size)}"
                                   if case.sectors > 1 else
                                   f", {unit_text(case)}" if case.size else "")
-        yield Chart(slug_of("bars", case.algtype, case.algorithm,
-                            case.sectors, case.size, case.inplace,
-                            case.other),
+        sizes = (f"{case.sectors}x" if case.sectors > 1 else "") + \
+            (str(case.size) if case.size else "")
+        yield Chart(slug_of("bars", case, case.algorithm, sizes),
                     "Sector runs and single sizes", title, describe(case), "bars", unit,
                     panels[:MOST_PANELS])
 
@@ -346,7 +348,7 @@ def ratios(results, colors):
             case = group[0][0]
             name = case.algorithm + (f", {results.sets[case.set].name}"
                                      if len(results.sets) > 1 else "")
-            yield Chart(slug_of("ratio", name, case.inplace, case.other),
+            yield Chart(slug_of("ratio", case, name),
                         "Against the limit and OpenSSL", name,
                         describe(case, "the fastest backend of the library "
                                  "at each size"), "ratio", (1, ""), panels)
