@@ -200,8 +200,12 @@ def varying(results, colors, axis, x_of, fixed, name):
         made = [Panel(name(part[0][0]),
                       [line for line in lines_of(results, colors, part, x_of)
                        if len({x for x, _, _ in line.points}) > 1])
-                for part in list(panels.values())[:MOST_PANELS]]
-        yield case, divisor_unit, [panel for panel in made if panel.lines]
+                for part in sorted(panels.values(), key=lambda part: (
+                    part[0][0].threads, part[0][0].requests))]
+        made = [panel for panel in made if panel.lines]
+        # many combinations make several charts, and none is left out
+        for first in range(0, len(made), MOST_PANELS):
+            yield case, divisor_unit, made[first:first + MOST_PANELS]
 
 
 def x_axis_of(case):
