@@ -17,6 +17,7 @@
 #include "fake-kernel.h"
 #include "rows.h"
 
+#include "crypto/base/cpu.h"
 #include "crypto/core/cipher.h"
 #include "crypto/core/providers.h"
 
@@ -605,9 +606,12 @@ static void drivers(void)
     g_autoptr(QCryptoCipher) named = cipher("afalg:fast-xts", XTS);
     g_assert_cmpstr(qcrypto_cipher_get_impl(named), ==, "fast-xts");
     message(named, 1000);
-    /* the list does not know it: what the row is called */
+    /* the list does not know it: what the row is called, which is another one
+     * on a CPU without AES instructions */
     g_autoptr(QCryptoCipher) ctr = cipher("afalg", CTR);
-    g_assert_cmpstr(qcrypto_cipher_get_impl(ctr), ==, "kernel");
+    g_assert_cmpstr(qcrypto_cipher_get_impl(ctr), ==,
+                    qcrypto_cpu_features() & QCRYPTO_CPU_AES ? "kernel"
+                                                             : "kernel-anycpu");
     g_autoptr(QCryptoHash) h = qcrypto_hash_new_from("afalg", SHA256, &err);
     g_assert_no_error(err);
     g_assert_cmpstr(qcrypto_hash_get_impl(h), ==, "sha256-quick");
