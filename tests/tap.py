@@ -12,6 +12,7 @@ diagnostic; the others go on.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
+import signal
 import sys
 import traceback
 
@@ -46,6 +47,11 @@ def note(text):
 
 def main():
     failed = 0
+    # programs under test heed what they are not told to ignore, and whoever
+    # started this one (nohup) may have told it so
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) == signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
     print("TAP version 13")
     print(f"1..{len(TESTS)}", flush=True)
     for number, (path, function) in enumerate(TESTS, 1):
