@@ -448,10 +448,10 @@ static void test_backup(void)
     FOR_EACH_FORMAT(f)
     {
         g_autoptr(Storage) s = storage_new(VOLUME_STORAGE);
-        g_autoptr(QCryptoBlock) b = volume_create(s, *f, "old");
         g_autoptr(QCryptoSecret) pass = volume_secret("old");
         bool done = false;
 
+        qcrypto_block_free(volume_create(s, *f, "old"));
         for (unsigned n = 1; !done; n++) {
             g_autoptr(Storage) backup = storage_new(VOLUME_STORAGE);
             const QCryptoBlockOpenOptions how = {.passphrase = pass,
