@@ -227,14 +227,15 @@ static void write_ratio(GString *out, const Table *t,
     g_string_append(out, "\n");
 }
 
+/* -1: of single samples nothing can be said. */
 static double spread_of(const Table *t)
 {
-    double spread = 0;
+    double spread = -1;
 
     for (guint i = 0; i < t->results->len; i++) {
         const QCryptoBenchResult *r = g_ptr_array_index(t->results, i);
 
-        if (!r->failed) {
+        if (!r->failed && r->nsamples > 1) {
             spread = MAX(spread, r->ops_per_sec.stddev / r->ops_per_sec.median);
         }
     }
@@ -354,25 +355,45 @@ static void write_table(GString *out, const Table *t, bool timed)
     if (f->threadnum > 1 && !style.requests) {
         write_threads(out, t, &style);
     }
-    g_string_append_printf(out,
-                           "  spread: standard deviation up to %.1f%% of "
-                           "the median\n\n",
-                           spread_of(t) * 100);
+    const double spread = spread_of(t);
+
+    if (spread < 0) {
+        g_string_append(out, "  spread: not known of single samples\n\n");
+    } else {
+        g_string_append_printf(out,
+                               "  spread: standard deviation up to %.1f%% of "
+                               "the median\n\n",
+                               spread * 100);
+    }
 }
 
 /* What the numbers are; @timed: the tables say the time. */
-static void write_legend(GString *out, const QCryptoBenchPlan *p, bool timed)
+static void write_legend(GString *out, const QCryptoBenchResult *results,
+                         size_t n, bool timed)
 {
+    const QCryptoBenchPlan *p = results[0].plan;
+    unsigned least = UINT_MAX, most = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        if (!results[i].failed) {
+            least = MIN(least, results[i].nsamples);
+            most = MAX(most, results[i].nsamples);
+        }
+    }
+    g_autofree char *samples =
+        least < most
+            ? g_strdup_printf("%u to %u samples", least, most)
+            : g_strdup_printf(most == 1 ? "%u sample" : "%u samples", most);
+
     if (p->fixed_bytes) {
         g_string_append_printf(
-            out, "each number: best of %u of %" G_GUINT64_FORMAT " MiB; ",
-            p->repeat, p->fixed_bytes / (1 << 20));
+            out, "each number: best of %s of %" G_GUINT64_FORMAT " MiB; ",
+            samples, p->fixed_bytes / (1 << 20));
     } else if (timed) {
         g_string_append(out, "each number: the best sample; ");
     } else {
-        g_string_append_printf(out,
-                               "each number: best of %u samples of %g ms; ",
-                               p->repeat, p->seconds * 1000);
+        g_string_append_printf(out, "each number: best of %s of %g ms; ",
+                               samples, p->seconds * 1000);
     }
     g_string_append(out, "* the fastest backend; raw: AES rounds alone, the "
                          "bound\n\n");
@@ -389,7 +410,7 @@ char *qcrypto_bench_tables(const QCryptoBenchResult *results, size_t n)
         add_result(tables, &results[i]);
         timed |= results[i].plan->seconds != results[0].plan->seconds;
     }
-    write_legend(out, results[0].plan, timed);
+    write_legend(out, results, n, timed);
     for (guint i = 0; i < tables->len; i++) {
         write_table(out, g_ptr_array_index(tables, i), timed);
     }
