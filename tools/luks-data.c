@@ -202,8 +202,7 @@ static int input_size(const char *in, uint64_t *size, GError **errp)
         return 0;
     }
     if (stat(in, &st) < 0) {
-        return qcrypto_error(errp, QCRYPTO_ERROR_IO, "cannot open '%s': %s", in,
-                             g_strerror(errno));
+        return qcrypto_error_file(errp, "open", in, errno);
     }
     if (S_ISREG(st.st_mode)) {
         *size = (uint64_t)st.st_size;

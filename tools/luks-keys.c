@@ -249,8 +249,7 @@ static int write_secret(const LuksOptions *o, const char *name,
     }
     bool good = write_all(f.fd, bytes, n) == 0;
     if (!good) {
-        qcrypto_error(errp, QCRYPTO_ERROR_IO, "cannot write '%s': %s", name,
-                      g_strerror(errno));
+        qcrypto_error_file(errp, "write", name, errno);
     }
     return qcrypto_newfile_finish(&f, good, good ? errp : NULL) < 0 || !good
                ? -1

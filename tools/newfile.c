@@ -15,13 +15,6 @@
 
 #include "crypto/base/error.h"
 
-static int io_error(GError **errp, const char *verb, const char *name,
-                    int number)
-{
-    return qcrypto_error(errp, QCRYPTO_ERROR_IO, "cannot %s '%s': %s", verb,
-                         name, g_strerror(number));
-}
-
 bool qcrypto_same_file(const struct stat *a, const struct stat *b)
 {
     if (S_ISBLK(a->st_mode) && S_ISBLK(b->st_mode)) {
@@ -108,7 +101,7 @@ int qcrypto_newfile_open(QCryptoNewFile *f, const char *name,
     *f = (QCryptoNewFile){.fd = -1};
     if (old) {
         if (access(name, W_OK) < 0) {
-            return io_error(errp, "replace", name, errno);
+            return qcrypto_error_file(errp, "replace", name, errno);
         }
         f->target = realpath(name, NULL);
         f->mode = old->st_mode & 07777;
@@ -124,7 +117,7 @@ int qcrypto_newfile_open(QCryptoNewFile *f, const char *name,
         f->gid = (gid_t)-1;
     }
     if (!f->target) {
-        return io_error(errp, "resolve", name, errno);
+        return qcrypto_error_file(errp, "resolve", name, errno);
     }
 
     g_autofree char *dir = g_path_get_dirname(f->target);
@@ -137,7 +130,7 @@ int qcrypto_newfile_open(QCryptoNewFile *f, const char *name,
 
         free(f->target);
         f->target = NULL;
-        return io_error(errp, "create a file in", dir, number);
+        return qcrypto_error_file(errp, "create a file in", dir, number);
     }
     f->temp = g_steal_pointer(&temp);
     return 0;
@@ -151,20 +144,22 @@ int qcrypto_newfile_finish(QCryptoNewFile *f, bool good, GError **errp)
         if (good) {
             /* only root can give a file away; anybody else keeps it */
             if (fchown(f->fd, f->uid, f->gid) < 0 && errno != EPERM) {
-                ret = io_error(errp, "set the owner of", f->temp, errno);
+                ret = qcrypto_error_file(errp, "set the owner of", f->temp,
+                                         errno);
             } else if (fchmod(f->fd, f->mode) < 0) {
-                ret = io_error(errp, "set the mode of", f->temp, errno);
+                ret =
+                    qcrypto_error_file(errp, "set the mode of", f->temp, errno);
             }
         }
         /* quotas and network file systems may speak up as late as here */
         if (close(f->fd) < 0 && good && ret == 0) {
-            ret = io_error(errp, "write", f->target, errno);
+            ret = qcrypto_error_file(errp, "write", f->target, errno);
         }
         f->fd = -1;
     }
     if (f->temp) {
         if (good && ret == 0 && rename(f->temp, f->target) < 0) {
-            ret = io_error(errp, "replace", f->target, errno);
+            ret = qcrypto_error_file(errp, "replace", f->target, errno);
         }
         if (!good || ret < 0) {
             unlink(f->temp);

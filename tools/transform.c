@@ -117,13 +117,6 @@ static void release_signals(void)
     wake_fd = -1;
 }
 
-static int io_error(GError **errp, const char *verb, const char *name,
-                    int number)
-{
-    return qcrypto_error(errp, QCRYPTO_ERROR_IO, "cannot %s '%s': %s", verb,
-                         name, g_strerror(number));
-}
-
 static int cancel_error(GError **errp)
 {
     return qcrypto_error(errp, QCRYPTO_ERROR_IO, "cancelled (%s)",
@@ -172,7 +165,7 @@ static int read_all(Job *job, uint64_t offset, uint8_t *buf, size_t len,
         if (n > 0) {
             *got += (size_t)n;
         } else if (errno != EINTR && errno != EAGAIN) {
-            return io_error(errp, "read", job->t->in, errno);
+            return qcrypto_error_file(errp, "read", job->t->in, errno);
         }
     }
     return 0;
@@ -199,7 +192,7 @@ static int write_all(Job *job, uint64_t offset, const uint8_t *buf, size_t len,
         if (n >= 0) {
             put += (size_t)n;
         } else if (errno != EINTR && errno != EAGAIN) {
-            return io_error(errp, "write", job->t->out, errno);
+            return qcrypto_error_file(errp, "write", job->t->out, errno);
         }
     }
     return 0;
@@ -393,7 +386,7 @@ static int file_size(int fd, const struct stat *st, const char *name,
         return 0;
     }
     if (ioctl(fd, BLKGETSIZE64, size) < 0) {
-        return io_error(errp, "find out the size of", name, errno);
+        return qcrypto_error_file(errp, "find out the size of", name, errno);
     }
     return 0;
 }
@@ -414,10 +407,10 @@ static int open_input(Job *job, struct stat *st, GError **errp)
     }
     job->in = open(name, O_RDONLY | O_CLOEXEC);
     if (job->in < 0 || fstat(job->in, st) < 0) {
-        return io_error(errp, "open", name, errno);
+        return qcrypto_error_file(errp, "open", name, errno);
     }
     if (S_ISDIR(st->st_mode)) {
-        return io_error(errp, "read", name, EISDIR);
+        return qcrypto_error_file(errp, "read", name, EISDIR);
     }
     if (!S_ISREG(st->st_mode) && !S_ISBLK(st->st_mode)) {
         job->in_stream = true;
@@ -492,7 +485,7 @@ static int open_in_place(Job *job, const struct stat *st, GError **errp)
     job->in_place = true;
     job->out = open(name, flags);
     if (job->out < 0) {
-        return io_error(errp, "open for writing", name, errno);
+        return qcrypto_error_file(errp, "open for writing", name, errno);
     }
     if (check_start(job, errp) < 0) {
         return -1;
@@ -512,7 +505,7 @@ static int open_new_file(Job *job, const struct stat *st, GError **errp)
         return reserve(job, name, errp);
     }
     if (ftruncate(job->out, (off_t)job->size) < 0) {
-        return io_error(errp, "make room for", name, errno);
+        return qcrypto_error_file(errp, "make room for", name, errno);
     }
     return 0;
 }
@@ -526,7 +519,7 @@ static int open_device(Job *job, const struct stat *st, GError **errp)
     job->out =
         open(name, O_WRONLY | O_CLOEXEC | (job->out_stream ? 0 : O_EXCL));
     if (job->out < 0) {
-        return io_error(errp, "open for writing", name, errno);
+        return qcrypto_error_file(errp, "open for writing", name, errno);
     }
     if (job->out_stream || !job->size_known) {
         return 0;
@@ -560,7 +553,7 @@ static int open_output(Job *job, const struct stat *in, GError **errp)
         job->out_stream = true;
     } else if (stat(name, &st) < 0) {
         if (errno != ENOENT) {
-            return io_error(errp, "write", name, errno);
+            return qcrypto_error_file(errp, "write", name, errno);
         }
         if (lstat(name, &st) == 0) {
             return qcrypto_error(errp, QCRYPTO_ERROR_IO,
@@ -570,7 +563,7 @@ static int open_output(Job *job, const struct stat *in, GError **errp)
             return -1;
         }
     } else if (S_ISDIR(st.st_mode)) {
-        return io_error(errp, "write", name, EISDIR);
+        return qcrypto_error_file(errp, "write", name, EISDIR);
     } else if (job->in >= 0 && job->size_known && qcrypto_same_file(in, &st)) {
         return open_in_place(job, &st, errp);
     } else if (S_ISREG(st.st_mode)) {
@@ -669,7 +662,7 @@ static int finish_output(Job *job, bool good, GError **errp)
         return qcrypto_newfile_finish(&job->new_file, good, errp);
     }
     if (job->out > STDERR_FILENO && close(job->out) < 0 && good) {
-        return io_error(errp, "write", job->t->out, errno);
+        return qcrypto_error_file(errp, "write", job->t->out, errno);
     }
     return 0;
 }

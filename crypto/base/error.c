@@ -149,3 +149,10 @@ int qcrypto_error_library(GError **errp, const char *library, const char *call,
     return qcrypto_error(errp, QCRYPTO_ERROR_BACKEND_UNAVAILABLE, "%s: %s: %s",
                          library, call, text);
 }
+
+int qcrypto_error_file(GError **errp, const char *verb, const char *name,
+                       int number)
+{
+    return qcrypto_error(errp, QCRYPTO_ERROR_IO, "cannot %s '%s': %s", verb,
+                         name, g_strerror(number));
+}

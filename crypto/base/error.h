@@ -70,6 +70,10 @@ int qcrypto_error_no_space(GError **errp, const char *what, size_t have,
 int qcrypto_error_library(GError **errp, const char *library, const char *call,
                           const char *text);
 
+/* kind IO: "cannot VERB 'NAME': TEXT", the text that of an errno */
+int qcrypto_error_file(GError **errp, const char *verb, const char *name,
+                       int number);
+
 /* anything else */
 int qcrypto_error(GError **errp, QCryptoErrorKind kind, const char *fmt, ...)
     G_GNUC_PRINTF(3, 4);

@@ -15,8 +15,7 @@
 
 static int failed(const char *path, int err, GError **errp)
 {
-    return qcrypto_error(errp, QCRYPTO_ERROR_IO, "cannot write '%s': %s", path,
-                         g_strerror(err));
+    return qcrypto_error_file(errp, "write", path, err);
 }
 
 int qcrypto_file_check_writable(const char *path, GError **errp)
